@@ -21,10 +21,10 @@ from gpu_reading import MAX_ITER, TOL, Placed, document_keys, fit_tone, infer_th
 from scipy.optimize import linear_sum_assignment
 
 from textsignal.compute.engines.local import local_compute
+from textsignal.compute.gpu import cupy
 from textsignal.compute.gpu import kernels as gpu
 from textsignal.compute.gpu import themes as gpu_themes
 from textsignal.compute.gpu import tone as gpu_tone
-from textsignal.compute.gpu.code import cupy
 from textsignal.compute.kernels import Rows, reference
 from textsignal.families import Binomial
 from textsignal.training import tone

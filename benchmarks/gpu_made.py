@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from textsignal.compute.gpu.code import blocks, cupy
+from textsignal.compute.gpu import blocks, cupy
 from textsignal.compute.kernels import Rows
 
 N_TERMS, N_FEATURES, N_THEMES, N_PADDED = 3_000, 200_000, 14, 16

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from textsignal.compute.gpu import blocks, cupy, function
 from textsignal.compute.gpu import kernels as gpu
-from textsignal.compute.gpu.code import blocks, cupy, function
 from textsignal.compute.gpu.themes import first_weights
 from textsignal.compute.gpu.tone import FITS, FOLDS, CardTexts, Steps, walk
 from textsignal.compute.kernels import Rows

@@ -24,16 +24,8 @@ LARGEST_OPTION = 1e15
 
 def check_text_matrix(estimator: Any, X: Any, *, reset: bool) -> sp.csr_array:
     """Documents x terms as CSR of float32 or float64 with sorted indices and no stored zeros; X is not changed."""
-    checked = validate_data(
-        estimator,
-        X,
-        reset=reset,
-        accept_sparse="csr",
-        dtype=[np.float64, np.float32],
-        ensure_all_finite=False,
-        ensure_min_samples=1 if reset else 0,
-    )
-    matrix = sp.csr_array(checked)
+    options = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "ensure_all_finite": False}
+    matrix = sp.csr_array(validate_data(estimator, X, reset=reset, ensure_min_samples=1 if reset else 0, **options))
     _raise_at(matrix, np.isnan(matrix.data), "Input X contains NaN")
     _raise_at(matrix, np.isinf(matrix.data), "Input X contains infinity")
     _raise_at(matrix, matrix.data < 0, f"Negative values in data passed to {type(estimator).__name__}")
@@ -109,15 +101,7 @@ def check_groups(groups: Any, n_documents: int) -> NDArray[np.int64] | None:
 
 
 def check_names(name: str, values: pd.Series) -> None:
-    """Raise if a value cannot name a group, such as a dict, naming its row.
-
-    Examples
-    --------
-    >>> check_names("by", pd.Series(["inn", {"id": 7}]))
-    Traceback (most recent call last):
-        ...
-    textsignal.errors.InputError: by: row 2 holds a dict ({'id': 7}), which cannot name a group; give text or numbers
-    """
+    """Raise if a value cannot name a group, such as a dict, naming its row."""
     for row, value in enumerate(values if values.dtype == object else ()):
         try:
             hash(value.encode() if isinstance(value, str) else value)

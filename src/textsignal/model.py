@@ -24,7 +24,7 @@ from textsignal.data.covariates.design import Design, Given, as_offset, as_table
 from textsignal.data.write import whole_folder
 from textsignal.errors import InputError
 from textsignal.estimators import Predicting, Predictions
-from textsignal.families import Family, check_trainable
+from textsignal.families import Family
 from textsignal.families.auto import AUTO
 from textsignal.insight.drivers import (
     DRIVER_TERMS,
@@ -534,7 +534,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         self._one("contributions")
         reading = self.read(texts, covariates=covariates, offset=offset)
         family, eta, added = self.family_, reading.predictions.eta, reading.contributions
-        check_trainable(family, "contributions")
+        family.check_trainable("contributions")
         constant = eta - added.sum(axis=1)
         if scale == "response":
             slopes = np.array([slope_of(family, *pair) for pair in zip(constant.tolist(), eta.tolist(), strict=True)])

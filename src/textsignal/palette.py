@@ -12,41 +12,21 @@ POSITIVE, NEGATIVE, NEUTRAL = "#0072B2", "#D55E00", "#666666"
 
 
 def topic_colors(n: int) -> list[str]:
-    """Return colours of topics 0 to n - 1, as "#RRGGBB".
+    """Return colours of topics 0 to n - 1, as "#RRGGBB": a topic's colour does not depend on the number of topics.
 
-    A topic's colour does not depend on the number of topics. The first seven colours are distinct for
-    colour-blind readers; further ones are lighter and darker shades of these, so that figures must name topics too.
-
-    Examples
-    --------
-    >>> topic_colors(3)
-    ['#0072B2', '#D55E00', '#009E73']
-    >>> topic_colors(50)[:3] == topic_colors(3)
-    True
+    The first seven are distinct for colour-blind readers; further ones are shades of these, so figures name topics too.
     """
     return [_mixed(_BASE[k % len(_BASE)], _ROUNDS[k // len(_BASE) % len(_ROUNDS)]) for k in range(n)]
 
 
 def readable(color: str) -> str:
-    """Return the colour, darkened to a contrast of 3 on a white page (WCAG, large letters).
-
-    Examples
-    --------
-    >>> readable("#0072B2"), readable("#56B4E9")
-    ('#0072B2', '#4B9DCB')
-    """
+    """Return the colour, darkened to a contrast of 3 on a white page (WCAG, large letters)."""
     blacker = (_mixed(color, -percent / 100) for percent in range(100))
     return next(mixed for mixed in blacker if contrast_with_white(mixed) >= 3)
 
 
 def contrast_with_white(color: str) -> float:
-    """Return the contrast with white, 1.05 / (luminance + .05): from 1 for white to 21 for black.
-
-    Examples
-    --------
-    >>> contrast_with_white("#FFFFFF"), contrast_with_white("#000000")
-    (1.0, 21.0)
-    """
+    """Return the contrast with white, 1.05 / (luminance + .05): from 1 for white to 21 for black."""
     shares = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     light = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
     return 1.05 / (0.2126 * light[0] + 0.7152 * light[1] + 0.0722 * light[2] + 0.05)

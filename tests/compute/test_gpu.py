@@ -7,10 +7,10 @@ import scipy.sparse as sp
 
 from benchmarks import gpu_reading
 from textsignal import TextResponseModel
+from textsignal.compute import gpu as gpu_code
 from textsignal.compute import hashing
 from textsignal.compute.engines import Compute
 from textsignal.compute.engines.local import LocalEngine
-from textsignal.compute.gpu import code as gpu_code
 from textsignal.compute.gpu import kernels as gpu
 from textsignal.compute.gpu import themes as gpu_themes
 from textsignal.compute.gpu import tone as gpu_tone

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textsignal.compute.gpu import code as gpu_code
+from textsignal.compute import gpu as gpu_code
 from textsignal.compute.gpu import kernels as gpu
 from textsignal.compute.kernels import Rows, compiled, pad, reference
 

@@ -66,7 +66,7 @@ def test_what_is_left_out_is_not_learnt_from(method):
     def predicted(responses, texts):
         words = tokenised(texts)
         tokens = MODEL.tokenise(texts)
-        documents = ComparedTexts(tokens, words, count_ngrams(words), responses, responses, words.first_copies())
+        documents = ComparedTexts(tokens, words, count_ngrams(words), responses, responses, tokens.first_copies())
         split = documents.split(left_out, seed=0)
         model = ts.TextResponseModel(n_themes=3, family=family)
         return method.fit(split, family, model)

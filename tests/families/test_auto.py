@@ -6,7 +6,7 @@ import pytest
 
 from textsignal.errors import InputError
 from textsignal.families import Bernoulli, Poisson
-from textsignal.families.auto import candidates, of_order
+from textsignal.families.auto import candidates, labelled, of_order, reads_as_scale
 
 RNG = np.random.default_rng(0)
 SCALE = ["binomial", "beta-binomial", "ordinal", "adjacent-categories", "stereotype"]
@@ -161,3 +161,15 @@ def test_a_constant_or_missing_response_has_no_family():
         candidates([3, 3, 3])
     with pytest.raises(InputError, match="no document has a response"):
         candidates([np.nan])
+
+
+def test_text_and_truth_values_are_labels():
+    assert labelled(["no", "yes", None]) == Bernoulli(("no", "yes"))
+    assert labelled([True, False]) == Bernoulli((False, True))
+    assert labelled([1, 2]) is None
+    assert labelled(["low", "high"], ["low", "mid", "high"]).values == ("low", "mid", "high")
+
+
+def test_half_steps_are_a_scale_and_other_fractions_are_not():
+    assert reads_as_scale(np.array([1, 1.5, 4.5]))
+    assert not reads_as_scale(np.array([1, 1.2, 4.5]))

@@ -29,7 +29,6 @@ from textsignal.families import (
     as_family,
     best_constant,
     deviance,
-    level_probabilities,
 )
 from textsignal.training.glm import ResponseModel, fit_glm
 
@@ -218,7 +217,7 @@ class TestPrediction:
         eta = case.etas(values)
         distribution, mean = case.family.distribution(eta), case.family.mean(eta)
         if case.shape:
-            np.testing.assert_allclose(level_probabilities(case.family, eta), mean, atol=1e-12)
+            np.testing.assert_allclose(case.family.level_probabilities(eta), mean, atol=1e-12)
         elif isinstance(case.family, Bernoulli):
             np.testing.assert_allclose(distribution.pmf("yes"), mean, atol=1e-12)
         else:
@@ -245,7 +244,7 @@ class TestPrediction:
                 case.family.level(case.etas(values), "mode")
             return
         eta = case.etas(values)
-        chances = level_probabilities(case.family, eta)
+        chances = case.family.level_probabilities(eta)
         np.testing.assert_allclose(chances.sum(axis=1), 1, rtol=1e-12)
         chosen = [list(case.family.levels).index(level) for level in case.family.level(eta, "mode")]
         assert np.all(chances[np.arange(len(eta)), chosen] >= chances.max(axis=1) * (1 - 1e-9))
@@ -518,13 +517,13 @@ class TestNested:
         one, other = BetaBinomial(4, 1, dispersion=0.0), Binomial(4, 1)
         for name in ("loss", "gradient", "curvature"):
             np.testing.assert_allclose(getattr(one, name)(y, self.eta), getattr(other, name)(y, self.eta), atol=1e-12)
-        np.testing.assert_allclose(level_probabilities(one, self.eta), level_probabilities(other, self.eta), atol=1e-12)
+        np.testing.assert_allclose(one.level_probabilities(self.eta), other.level_probabilities(self.eta), atol=1e-12)
 
     def test_a_beta_binomial_is_scipys(self):
         from scipy import special, stats
 
         p = special.expit(self.eta)[:, None]
-        ours = level_probabilities(BetaBinomial(6, 0, dispersion=0.3), self.eta)
+        ours = BetaBinomial(6, 0, dispersion=0.3).level_probabilities(self.eta)
         np.testing.assert_allclose(ours, stats.betabinom(6, p / 0.3, (1 - p) / 0.3).pmf(np.arange(7)), atol=1e-12)
 
     def test_adjacent_categories_without_offsets_are_the_binomial(self):
@@ -595,7 +594,7 @@ class TestStereotype:
         with local_compute(1) as compute:
             model = ResponseModel(Stereotype(4, 0).learn(self.y), compute, 0.0, True)
             fit = fit_glm(model, self.eta[:, None], self.y, np.ones(self.y.size))
-        ours = level_probabilities(fit.family, fit.linear_predictor(self.eta[:, None]))
+        ours = fit.family.level_probabilities(fit.linear_predictor(self.eta[:, None]))
         np.testing.assert_allclose(ours, theirs.predict_proba(self.eta[:, None]), atol=0.01)
 
     def test_levels_stay_in_order_where_responses_say_otherwise(self):
@@ -621,7 +620,7 @@ class TestOrdinal:
         y, eta = rng.choice([0.0, 1.0, 3.0], 400), rng.normal(size=400)
         with local_compute(1) as compute:
             fit = fit_glm(ResponseModel(family, compute, 0.0, True), eta[:, None], y, np.ones(400))
-        chances = level_probabilities(fit.family, np.array([fit.intercept]))[0]
+        chances = fit.family.level_probabilities(np.array([fit.intercept]))[0]
         assert np.all(chances > 1e-4)
         assert chances[[2, 4]].max() < 0.01
 

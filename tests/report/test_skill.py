@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from textsignal.families import Binomial, level_probabilities
+from textsignal.families import Binomial
 from textsignal.report.values import skill
 from textsignal.report.values.texts import bins_of
 
@@ -15,7 +15,7 @@ RATINGS = 1.0 + RNG.binomial(4, expit(ETA))
 
 
 def test_true_probabilities_are_calibrated():
-    probabilities, happened = level_probabilities(STARS, ETA), (RATINGS[:, None] == STARS.levels).astype(float)
+    probabilities, happened = STARS.level_probabilities(ETA), (RATINGS[:, None] == STARS.levels).astype(float)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1)
     for point in skill.reliability(probabilities, happened):
         spread = np.sqrt(point.predicted * (1 - point.predicted) / point.cases)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from textsignal.errors import OutputError, StorageError
 from textsignal.text import shards
-from textsignal.text.shards import UNFINISHED, put_arrays, read_shard, write_shard
+from textsignal.text.shards import UNFINISHED, map_arrays, put_arrays, read_shard, write_shard
 from textsignal.text.tokens import read_sentences
 
 WORDS = ("not clean", "noisy!", "😀", "é. Ä", "don't", "\n", "a\u0000b", "\u2028", "x" * 300, ".", "")
@@ -109,3 +109,11 @@ def test_a_write_that_the_system_stops_leaves_what_was_there(tmp_path):
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert path.read_bytes() == before
     assert not [*tmp_path.glob(f"*{UNFINISHED}")]
+
+
+def test_mapped_arrays_are_those_that_were_written(tmp_path):
+    arrays = {"counts": np.array([1, 2], np.uint16), "sizes": np.array([0.5])}
+    mapped = map_arrays(put_arrays(arrays, tmp_path / "0.block"))
+    assert {name: (values.dtype, values.tolist()) for name, values in mapped.items()} == {
+        name: (values.dtype, values.tolist()) for name, values in arrays.items()
+    }

@@ -76,11 +76,6 @@ def test_texts_of_another_tokenizer_are_refused():
         TextVectorizer(tokenizer=str.split).fit(tokenised(["clean room"]))
 
 
-def test_copies_are_texts_of_the_same_words():
-    texts = ["A clean room", "noisy", "a CLEAN room!", "", "", "room clean"]
-    assert tokenised(texts).first_copies().tolist() == [0, 1, 0, 3, 4, 5]
-
-
 def negated(text, language="english"):
     read = read_sentences([text], language)
     return [read.words[code] for code in read.codes[read.negated]]
@@ -149,6 +144,5 @@ def test_some_texts_are_what_they_would_be_alone(texts, seed):
 
 
 def test_copies_have_the_same_words_in_the_same_order():
-    assert read_sentences(["A clean room.", "a clean ROOM", "room clean", "", ""]).first_copies().tolist() == [
-        *(0, 0, 2, 3, 4),
-    ]
+    texts = ["A clean room.", "noisy", "a clean ROOM", "room clean", "", ""]
+    assert read_sentences(texts).first_copies().tolist() == [0, 1, 0, 3, 4, 5]

@@ -12,12 +12,11 @@ from textsignal.datasets import synthetic_reviews
 from textsignal.model import TextResponseModel
 from textsignal.reading.observed import Observed
 from textsignal.text import prediction
-from textsignal.text.prediction import Sentences
+from textsignal.training import theme_reading
 from textsignal.training.theme_reading import (
     ThemePredictor,
     count_units,
     read_together,
-    sentence_ends,
 )
 from textsignal.training.themes import weighted
 
@@ -77,7 +76,7 @@ def test_bits_depend_neither_on_threads_nor_on_blocks(reader, monkeypatch):
 
 def test_content_terms_are_counted_as_in_the_matrix(reader):
     fitted, texts = reader.fitted, reader.tokenise([*REVIEWS.texts[:80], *ODD])
-    sentences = Sentences(sentence_ends(texts), texts.indptr, texts.codes, texts.under, texts.negated)
+    sentences = texts.between(0, len(texts))
     words = ThemePredictor.of(fitted).of_words(texts.words)
     known = np.zeros(len(texts), dtype=bool)
     found = prediction.read_terms(sentences, 0, len(texts), words, fitted.themes.term_weights, known)

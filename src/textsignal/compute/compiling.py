@@ -16,10 +16,7 @@ NO_PLACE = (
 
 
 def compiling(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """A decorator that compiles a loop with numba; `options` are passed to `numba.njit` in addition to the defaults.
-
-    Without a writable folder it compiles anew at every start, and the first loop warns.
-    """
+    """A decorator that compiles a loop with numba and these options; cached if a folder is writable, else it warns."""
     settings = {"nogil": True, "error_model": "numpy", **options}
 
     def compiled(loop: Callable[..., Any]) -> Any:

@@ -1,4 +1,7 @@
-"""Loops over words that are numbers: counting and finding them in one or two passes, without sorting."""
+"""Loops over words that are numbers: counting and finding them in one or two passes, without sorting.
+
+texts : `text.tokens.Sentences`.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +13,14 @@ compile_loop = compiling()
 
 
 @compile_loop
-def count_words(codes, negated, indptr, documents, n_words):  # type: ignore[no-untyped-def]
-    """(4, n_words) number of documents with each word, with it plain, and with it negated; and its number in all.
-
-    codes, negated : (all words,); indptr : (sentences + 1,); documents : (sentences,) ascending.
-    """
+def count_words(texts, n_words):  # type: ignore[no-untyped-def]
+    """(4, n_words) number of texts with each word, with it plain, and with it negated; and its number in all."""
     counts, last = np.zeros((4, n_words), np.int64), np.full((3, n_words), -1, np.int64)
-    for sentence in range(len(documents)):
-        document = documents[sentence]
-        for p in range(indptr[sentence], indptr[sentence + 1]):
-            code = codes[p]
+    for document in range(len(texts.ends) - 1):
+        for p in range(texts.indptr[texts.ends[document]], texts.indptr[texts.ends[document + 1]]):
+            code = texts.codes[p]
             counts[3, code] += 1
-            for kind in (0, 2 if negated[p] else 1):
+            for kind in (0, 2 if texts.negated[p] else 1):
                 if last[kind, code] != document:
                     last[kind, code] = document
                     counts[kind, code] += 1
@@ -38,7 +37,7 @@ def _n_slots(n_keys):  # type: ignore[no-untyped-def]
 
 
 @compile_loop
-def _first_slot(key, n_slots):  # type: ignore[no-untyped-def]
+def first_slot(key, n_slots):  # type: ignore[no-untyped-def]
     """The slot where the search for a key begins."""
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     return np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(n_slots - 1))
@@ -47,7 +46,7 @@ def _first_slot(key, n_slots):  # type: ignore[no-untyped-def]
 @compile_loop
 def _slot(table, keys, key):  # type: ignore[no-untyped-def]
     """The slot of a key, or the empty one where it belongs; a table holds numbers of `keys`, -1 in empty slots."""
-    slot = _first_slot(key, len(table))
+    slot = first_slot(key, len(table))
     while table[slot] >= 0 and keys[table[slot]] != key:
         slot = (slot + 1) & (len(table) - 1)
     return slot
@@ -104,36 +103,35 @@ def key_table(keys, values):  # type: ignore[no-untyped-def]
 @compile_loop
 def slot_of(slots, key):  # type: ignore[no-untyped-def]
     """The slot of a key in a `key_table`, or the empty one where it belongs."""
-    slot = _first_slot(key, len(slots))
+    slot = first_slot(key, len(slots))
     while slots[slot, 0] >= 0 and slots[slot, 0] != key:
         slot = (slot + 1) & (len(slots) - 1)
     return slot
 
 
 @compile_loop
-def count_pairs(codes, indptr, documents, under):  # type: ignore[no-untyped-def]
-    """Pairs of neighbouring words within sentences, in the order of their first occurrence, and documents with each.
+def count_pairs(texts):  # type: ignore[no-untyped-def]
+    """Pairs of neighbouring words within sentences, in the order of their first occurrence, and texts with each.
 
     A pair is first * 2^32 + second * 2, plus 1 if both words stand under a negation.
-    codes, under : (all words,); indptr : (sentences + 1,); documents : (sentences,) ascending.
     """
-    most = len(codes)
+    codes, under, indptr, most = texts.codes, texts.under, texts.indptr, len(texts.codes)
     table = np.full(_n_slots(most), -1, np.int32)
     pairs, counts, last = np.empty(most, np.int64), np.zeros(most, np.int64), np.full(most, -1, np.int64)
     n_pairs = 0
-    for sentence in range(len(documents)):
-        document = documents[sentence]
-        for p in range(indptr[sentence] + 1, indptr[sentence + 1]):
-            pair = (np.int64(codes[p - 1]) << 32) + 2 * np.int64(codes[p]) + (under[p - 1] & under[p])
-            slot = _slot(table, pairs, pair)
-            number = table[slot]
-            if number < 0:
-                table[slot] = number = n_pairs
-                pairs[n_pairs] = pair
-                n_pairs += 1
-            if last[number] != document:
-                last[number] = document
-                counts[number] += 1
+    for document in range(len(texts.ends) - 1):
+        for sentence in range(texts.ends[document], texts.ends[document + 1]):
+            for p in range(indptr[sentence] + 1, indptr[sentence + 1]):
+                pair = (np.int64(codes[p - 1]) << 32) + 2 * np.int64(codes[p]) + (under[p - 1] & under[p])
+                slot = _slot(table, pairs, pair)
+                number = table[slot]
+                if number < 0:
+                    table[slot] = number = n_pairs
+                    pairs[n_pairs] = pair
+                    n_pairs += 1
+                if last[number] != document:
+                    last[number] = document
+                    counts[number] += 1
     return pairs[:n_pairs].copy(), counts[:n_pairs].copy()
 
 
@@ -141,7 +139,6 @@ def count_pairs(codes, indptr, documents, under):  # type: ignore[no-untyped-def
 def find_features(texts, known, sizes, located):  # type: ignore[no-untyped-def]
     """Every occurrence of a feature, document by document, and its value: its share of the document's unit row.
 
-    texts : codes, under, negated (all words,), indptr (sentences + 1,), ends (documents + 1,) of its sentences.
     known : features of words and of negated words (words,), numbers of words in phrases (words,), the number of
         these, and the hash table from pairs of such numbers to features; -1 if absent.
     sizes : (features,) size of each; located : False for counts alone.
@@ -149,7 +146,7 @@ def find_features(texts, known, sizes, located):  # type: ignore[no-untyped-def]
     Returns words, sentences, features and values (occurrences,), and counts of features in documents: indptr
     (documents + 1,), indices ascending in each, and data.
     """
-    codes, under, negated, indptr, ends = texts
+    ends, indptr, codes, under, negated = texts
     of_word, of_negated, parts, n_parts, slots = known
     most, largest = 2 * len(codes), 0
     for document in range(len(ends) - 1):

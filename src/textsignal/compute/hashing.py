@@ -9,7 +9,6 @@ from textsignal.compute.compiling import compiling
 
 Keys = NDArray[np.uint64]
 
-
 #: Spreads small numbers over 64 bits: an odd one near 2^64 over the golden ratio.
 SPREAD = np.uint64(0x9E3779B97F4A7C15)
 

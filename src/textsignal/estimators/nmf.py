@@ -35,7 +35,7 @@ from textsignal.compute.engines.local import local_compute
 from textsignal.data.covariates.design import Given
 from textsignal.errors import InputError
 from textsignal.estimators.predictions import Predicting, Predictions
-from textsignal.families import Family, as_family, best_constant, check_trainable, null_deviance
+from textsignal.families import Family, as_family, best_constant, null_deviance
 from textsignal.training.corpus import Corpus, distinct_documents
 from textsignal.training.draws import document_keys
 from textsignal.training.fitted import FittedTopics, Run, Unit, fit_on_text
@@ -204,7 +204,7 @@ class TopicEstimator(
         self._check_options()
         corpus, family = self._corpus(X, y, sample_weight)
         if not (covariates is None and offset is None):
-            check_trainable(family, "covariates and an offset")
+            family.check_trainable("covariates and an offset")
             corpus = replace(corpus, given=check_given(len(corpus.y), covariates, offset, groups))
             check_offset(corpus.all_given.offset, family.largest_offset, family.name)
         unit = Unit.of(family, corpus.y, corpus.weight, getattr(self, "fit_intercept", False))
@@ -485,7 +485,7 @@ class GLMNMF(TopicEstimator):
         if self.penalty is not None:
             check_number("penalty", self.penalty, least=0, most=LARGEST_OPTION)
         if self.word_residual:
-            check_trainable(task.family, "word_residual")
+            task.family.check_trainable("word_residual")
         run = self._train_predictively(task) if self.training == "predictive" else self._train_jointly(task)
         if not self.word_residual:
             return run

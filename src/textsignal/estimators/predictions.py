@@ -16,7 +16,7 @@ from sklearn.utils import ClassifierTags, RegressorTags
 
 from textsignal.arrays import Array, Vector
 from textsignal.errors import InputError
-from textsignal.families import FAMILIES, Family, NoLevelsError, level_probabilities
+from textsignal.families import FAMILIES, Family, NoLevelsError
 from textsignal.families.responses import as_column
 
 
@@ -61,7 +61,7 @@ class Predictions:
     @property
     def probabilities(self) -> NDArray[np.float64]:
         """(texts, levels) probability of every level."""
-        return level_probabilities(self.family, self.eta)
+        return self.family.level_probabilities(self.eta)
 
     @property
     def by_level(self) -> pd.DataFrame:

@@ -44,7 +44,7 @@ from textsignal.evaluation.methods import (
     count_ngrams,
     fold_numbers,
 )
-from textsignal.families import Binomial, Family, as_family, log_scores
+from textsignal.families import Binomial, Family, as_family
 from textsignal.families.auto import AUTO, candidates
 from textsignal.families.responses import constant_response
 from textsignal.reading import options as parts
@@ -419,7 +419,7 @@ def _joined(
     """Predictions for all texts, in their order."""
     order = np.argsort(np.concatenate([split.test for split in splits]))
     scores = [
-        log_scores(outcome.family, documents.given[split.test], outcome.eta)
+        outcome.family.log_scores(documents.given[split.test], outcome.eta)
         for split, outcome in zip(splits, outcomes, strict=True)
     ]
     mean = np.concatenate([outcome.mean for outcome in outcomes])[order]

@@ -9,7 +9,7 @@ from scipy import stats
 
 from textsignal.errors import InputError
 from textsignal.estimators.predictions import accuracy, known_responses, r2_score, rmse
-from textsignal.families import Family, distribution_of_numbers
+from textsignal.families import Family
 from textsignal.training.topics import coherence, exclusivity, top_terms
 
 __all__ = [
@@ -67,7 +67,7 @@ def pit_shares(
     >>> pit_shares(Bernoulli((0, 1)), [0, 1], np.zeros(2), n_bins=4)
     array([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
-    responses, distribution = np.asarray(y, dtype=float), distribution_of_numbers(family, eta)
+    responses, distribution = np.asarray(y, dtype=float), family.distribution_of_numbers(eta)
     high = np.asarray(distribution.cdf(responses))
     low = high - (np.asarray(distribution.pmf(responses)) if hasattr(distribution, "pmf") else 0.0)
     width = np.maximum(high - low, np.finfo(float).tiny)

@@ -1,54 +1,28 @@
 """Response families, by the names under which users choose them."""
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 from numpy.typing import ArrayLike
 
 from textsignal.errors import InputError
-from textsignal.families.base import (
-    Family,
-    NoLevelsError,
-    best_constant,
-    check_trainable,
-    constant_predictor,
-    deviance,
-    distribution_of_numbers,
-    level_probabilities,
-    linear_predictor,
-    log_scores,
-    null_deviance,
-)
-from textsignal.families.binomial import BetaBinomial, Binomial, Proportion
-from textsignal.families.classes import Bernoulli, Categorical
-from textsignal.families.ordinal import AdjacentCategories, Ordinal, Stereotype
-from textsignal.families.unbounded import Gaussian, NegativeBinomial, Poisson
-
-__all__ = [
-    "FAMILIES",
-    "AdjacentCategories",
-    "Bernoulli",
-    "BetaBinomial",
-    "Binomial",
-    "Categorical",
-    "Family",
-    "Gaussian",
-    "NegativeBinomial",
-    "NoLevelsError",
-    "Ordinal",
-    "Poisson",
-    "Proportion",
-    "Stereotype",
-    "as_family",
-    "best_constant",
-    "check_trainable",
-    "constant_predictor",
-    "deviance",
-    "distribution_of_numbers",
-    "level_probabilities",
-    "linear_predictor",
-    "log_scores",
-    "null_deviance",
-]
+from textsignal.families.base import Family as Family
+from textsignal.families.base import NoLevelsError as NoLevelsError
+from textsignal.families.base import best_constant as best_constant
+from textsignal.families.base import constant_predictor as constant_predictor
+from textsignal.families.base import deviance as deviance
+from textsignal.families.base import linear_predictor as linear_predictor
+from textsignal.families.base import null_deviance as null_deviance
+from textsignal.families.binomial import BetaBinomial as BetaBinomial
+from textsignal.families.binomial import Binomial as Binomial
+from textsignal.families.binomial import Proportion as Proportion
+from textsignal.families.classes import Bernoulli as Bernoulli
+from textsignal.families.classes import Categorical as Categorical
+from textsignal.families.ordinal import AdjacentCategories as AdjacentCategories
+from textsignal.families.ordinal import Ordinal as Ordinal
+from textsignal.families.ordinal import Stereotype as Stereotype
+from textsignal.families.unbounded import Gaussian as Gaussian
+from textsignal.families.unbounded import NegativeBinomial as NegativeBinomial
+from textsignal.families.unbounded import Poisson as Poisson
 
 FAMILIES: dict[str, type[Family]] = {
     family.name: family
@@ -60,17 +34,7 @@ FAMILIES: dict[str, type[Family]] = {
 
 
 def as_family(family: str | Family, levels: ArrayLike | None = None) -> Family:
-    """Return the family of that name, or the family itself, on the scale defined by `levels`.
-
-    Examples
-    --------
-    >>> as_family("binomial")
-    Binomial(n=None, lowest=None)
-    >>> as_family("binomial", levels=(1, 5))
-    Binomial(n=4, lowest=1)
-    >>> as_family("ordinal", levels=(1, 2, 0.5))
-    Ordinal(values=(1.0, 1.5, 2.0), thresholds=None)
-    """
+    """Return the family of that name, or the family itself, on the scale defined by `levels`."""
     if isinstance(family, str) and family in FAMILIES:
         family = FAMILIES[family]()
     elif isinstance(family, str) or not hasattr(family, "encode"):
@@ -78,8 +42,7 @@ def as_family(family: str | Family, levels: ArrayLike | None = None) -> Family:
     if levels is None:
         return family
     scale = family.from_levels(levels)
-    defaults = {field.name: field.default for field in fields(family)}  # type: ignore[arg-type]
-    given = {name: value for name, value in family.settings().items() if value != defaults[name]}
+    given = family.not_default()
     if any(scale.settings()[name] not in (None, value) for name, value in given.items()):
         raise InputError(f"levels={levels!r} and family={family!r} contradict each other; give one of them")
     return replace(scale, **given)

@@ -45,17 +45,7 @@ LEAST_NEXT_TO_CODES, FEWEST_NEXT_TO_CODES = 0.05, 10
 
 
 def labelled(y: ArrayLike, levels: ArrayLike | None = None) -> Family | None:
-    """Return the family of text and truth values: Bernoulli for two labels, Categorical for more; None for others.
-
-    levels : labels in order, of which more than two are Ordinal.
-
-    Examples
-    --------
-    >>> labelled(["no", "yes", None]), labelled([True, False]), labelled([1, 2])
-    (Bernoulli(labels=('no', 'yes')), Bernoulli(labels=(False, True)), None)
-    >>> labelled(["low", "high"], ["low", "mid", "high"])
-    Ordinal(values=('low', 'mid', 'high'), thresholds=(-0.40..., 0.40...))
-    """
+    """Return the family of text and truth values, Bernoulli or Categorical, or of ordered `levels`; None for others."""
     if levels is not None and first_text(levels) is not None:
         return (Bernoulli if np.size(levels) == 2 else Ordinal).from_levels(levels).learn(y)
     responses = as_response(y)
@@ -69,10 +59,7 @@ def labelled(y: ArrayLike, levels: ArrayLike | None = None) -> Family | None:
 
 
 def of_order(categories: Labels) -> Family:
-    """Return the family of ordered categories, lowest first: Bernoulli for two, Ordinal for more.
-
-    Categories that do not occur are levels of the scale too, as with `levels`.
-    """
+    """Return the family of ordered categories, lowest first, also of those that do not occur."""
     if not categories:
         raise InputError("no document has a response (all are missing), and there are no categories")
     if len(categories) == 1:
@@ -100,10 +87,9 @@ def of_order(categories: Labels) -> Family:
 
 @dataclass(frozen=True)
 class Candidates:
-    """Candidate families of a response.
+    """The response in words, "" if its family was given, and candidate families, the simplest first.
 
-    described : the response in words, for people; "" if the family was given.
-    families : the simplest first, with their scales; all encode a response alike, and share one loss for words.
+    All encode a response alike, and share one loss for words.
     """
 
     described: str
@@ -111,10 +97,7 @@ class Candidates:
 
 
 def candidates(y: ArrayLike, levels: ArrayLike | None = None) -> Candidates:
-    """Return candidate families of a response: two values, a few steps of a scale, counts, or any numbers.
-
-    levels : the scale, such as (1, 5), if known.
-    """
+    """Return candidate families of a response: two values, a few steps of a scale, counts, or any numbers."""
     values = observed_numbers(y)
     if levels is not None:
         scale = Binomial.from_levels(levels)
@@ -128,7 +111,10 @@ def _by_values(values: Vector, y: ArrayLike) -> tuple[str, tuple[Family, ...]]:
     """Description of the response by its values, and its families."""
     distinct = np.unique(values)
     low, high = distinct[[0, -1]].tolist()
-    _check_codes(distinct)
+    if 3 <= distinct.size <= MOST_LEVELS:  # one value far from all others is a code for "no answer": 999 or -1
+        for rest, gap in ((distinct[:-1], high - distinct[-2]), (distinct[1:], distinct[1] - low)):
+            if gap > STRAY * max(float(np.ptp(rest)), 1.0):
+                raise stray_code(f"{low:g}", f"{high:g}")
     scale = _scale(distinct)
     n_levels = np.inf if scale is None or scale.n is None else scale.n + 1
     if distinct.size == 2:
@@ -140,15 +126,6 @@ def _by_values(values: Vector, y: ArrayLike) -> tuple[str, tuple[Family, ...]]:
     if scale is not None and n_levels <= MOST_LEVELS:
         return scale.described, _of_a_scale(scale, y)
     return f"numbers from {low:g} to {high:g}", (Gaussian().learn(y),)
-
-
-def _check_codes(distinct: Vector) -> None:
-    """Raise if one of a few values is far from all others, such as 999 or -1 for "no answer"."""
-    if not 3 <= distinct.size <= MOST_LEVELS:
-        return
-    for rest, gap in ((distinct[:-1], distinct[-1] - distinct[-2]), (distinct[1:], distinct[1] - distinct[0])):
-        if gap > STRAY * max(float(np.ptp(rest)), 1.0):
-            raise stray_code(f"{distinct[0]:g}", f"{distinct[-1]:g}")
 
 
 def _missing_codes(values: Vector) -> str:
@@ -189,13 +166,7 @@ def _are_codes(ends: Vector, rows: NDArray[np.int64], n_codes: int) -> bool:
 
 
 def reads_as_scale(values: Vector, widest: int = MOST_LEVELS - 1) -> bool:
-    """True if numbers are levels of a scale of whole or half steps, at most `widest` of them.
-
-    Examples
-    --------
-    >>> reads_as_scale(np.array([1, 1.5, 4.5])), reads_as_scale(np.array([1, 1.2, 4.5]))
-    (True, False)
-    """
+    """True if numbers are levels of a scale of whole or half steps, at most `widest` of them."""
     distinct = np.unique(values)
     scale = _scale(distinct) if distinct.size > 1 else None
     return scale is not None and scale.n is not None and scale.n <= widest

@@ -34,8 +34,7 @@ class NoLevelsError(InputError, AttributeError):
 class OwnDerivatives:
     """Derivatives of the loss in own parameters.
 
-    counts : (levels,) weight of the texts of each level.
-    slope, bend : (own,) and (own, own) derivatives of the weighted loss in own parameters.
+    counts : (levels,) weight of the texts of each; slope, bend : (own,) and (own, own) of the weighted loss.
     cross : (own, texts) second derivatives of each text's loss in own parameters and eta, without weights.
     """
 
@@ -175,6 +174,30 @@ class Family(ABC):
         """Predictive distribution on the user's scale: frozen, with the methods of scipy.stats."""
         return Discrete(self.levels, self._probabilities(eta))
 
+    def distribution_of_numbers(self, eta: Vector) -> Any:
+        """The predictive distribution; if levels are text, of the numbers that stand for them."""
+        distribution = self.distribution(eta)
+        return replace(distribution, values=self.numbers) if self.has_text else distribution
+
+    def level_probabilities(self, eta: Vector) -> Vector:
+        """(texts, levels) probabilities."""
+        return np.asarray(self.distribution(eta[:, None]).pmf(self.levels[None, :]))
+
+    def log_scores(self, responses: Vector, eta: Vector) -> Vector:
+        """(texts,) negative log-probability, or log-density, of responses on the user's scale, none missing."""
+        at = self.levels[self.encode(responses).astype(np.int64)] if hasattr(self, "levels") else responses
+        distribution = self.distribution(eta)
+        chances = distribution.pmf(at) if hasattr(distribution, "pmf") else distribution.pdf(at)
+        return -np.log(np.maximum(chances, np.finfo(float).tiny))
+
+    def check_trainable(self, what: str = "themes") -> None:
+        """Raise if a text has several linear predictors; `what` takes one."""
+        if self.n_predictors > 1:
+            raise InputError(
+                f"the {self.name} family has {self.n_predictors} linear predictors, and {what} take one; "
+                'family="bernoulli" takes two classes, one against all others'
+            )
+
     def sample(self, eta: Vector, rng: np.random.Generator) -> NDArray[Any]:
         """Draw responses at random, on the user's scale."""
         return np.asarray(self.distribution(eta).rvs(random_state=rng))
@@ -204,10 +227,15 @@ class Family(ABC):
         """The constructor's arguments that reproduce this family."""
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
 
+    def not_default(self) -> dict[str, Any]:
+        """Settings that differ from their default."""
+        defaults = {field.name: field.default for field in fields(self)}  # type: ignore[arg-type]
+        return {name: value for name, value in self.settings().items() if value != defaults[name]}
+
     def __repr__(self) -> str:
         """The constructor's call without settings that have their default."""
-        defaults = {field.name: field.default for field in fields(self)}  # type: ignore[arg-type]
-        shown = {name: value for name, value in self.settings().items() if value is None or value != defaults[name]}
+        changed = self.not_default()
+        shown = {name: value for name, value in self.settings().items() if value is None or name in changed}
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
     def _place(self, eta: Vector, rule: str) -> NDArray[np.int64]:
@@ -283,10 +311,7 @@ FIRST_REACH = 0.05
 
 
 def flat_between(slope: Callable[[float], float], start: float, low: float, high: float) -> float:
-    """Minimise a function of one number between two ends by its slope, searching outwards from `start`.
-
-    Returns an end if the slope never changes its sign.
-    """
+    """Minimise a function by its slope, searching outwards from `start`; at an end if its sign never changes."""
     here, sign = start, np.sign(slope(start))
     reach = FIRST_REACH
     while sign:
@@ -301,17 +326,9 @@ def flat_between(slope: Callable[[float], float], start: float, low: float, high
 
 @dataclass(frozen=True, eq=False)
 class Discrete:
-    """Probabilities of listed levels.
-
-    values : (levels,) numbers in increasing order, or labels; probabilities : (..., levels).
+    """Probabilities (..., levels) of values (levels,): numbers in increasing order, or labels.
 
     Arguments of methods broadcast with the shape of the probabilities without their last axis.
-
-    Examples
-    --------
-    >>> stars = Discrete(np.array([1.0, 1.5, 2.0]), np.array([0.2, 0.5, 0.3]))
-    >>> stars.pmf([1.5, 7]), stars.cdf([1.7]), stars.ppf([0.5])
-    (array([0.5, 0. ]), array([0.7]), array([1.5]))
     """
 
     values: NDArray[Any]
@@ -376,48 +393,10 @@ def with_zero(values: ArrayLike) -> Vector:
     return np.concatenate([np.zeros((*values.shape[:-1], 1)), values], axis=-1)
 
 
-def check_trainable(family: Family, what: str = "themes") -> None:
-    """Raise if a text has several linear predictors; `what` takes one."""
-    if family.n_predictors > 1:
-        raise InputError(
-            f"the {family.name} family has {family.n_predictors} linear predictors, and {what} take one; "
-            'family="bernoulli" takes two classes, one against all others'
-        )
-
-
-def level_probabilities(family: Family, eta: Vector) -> Vector:
-    """Return (texts, levels) probabilities at linear predictors `eta`."""
-    levels = family.levels[None, :]
-    return np.asarray(family.distribution(eta[:, None]).pmf(levels))
-
-
-def distribution_of_numbers(family: Family, eta: Vector) -> Any:
-    """Return the predictive distribution; if levels are text, of the numbers that stand for them."""
-    distribution = family.distribution(eta)
-    return replace(distribution, values=family.numbers) if family.has_text else distribution
-
-
-def log_scores(family: Family, responses: Vector, eta: Vector) -> Vector:
-    """Return (texts,) the negative log-probability, or log-density, of the observed responses.
-
-    responses : (texts,) on the user's scale, none missing.
-    """
-    at = family.levels[family.encode(responses).astype(np.int64)] if hasattr(family, "levels") else responses
-    distribution = family.distribution(eta)
-    chances = distribution.pmf(at) if hasattr(distribution, "pmf") else distribution.pdf(at)
-    return -np.log(np.maximum(chances, np.finfo(float).tiny))
-
-
 def linear_predictor(columns: Array, effects: Vector, intercept: float | Vector) -> Vector:
-    """Return (texts,) eta = intercept + columns effects; columns : (texts, columns), usually topic weights.
+    """Return (texts,) eta = intercept + columns effects; (texts, P) for effects (columns, P) and intercept (P,).
 
-    With effects (columns, P) and intercept (P,) it is (texts, P). Summed without BLAS, so that the bits do not
-    depend on its threads.
-
-    Examples
-    --------
-    >>> linear_predictor(np.array([[1.0, 2.0], [0.0, 1.0]]), np.array([0.5, -1.0]), 2.0)
-    array([0.5, 1. ])
+    Summed without BLAS, so that the bits do not depend on its threads.
     """
     return intercept + np.einsum("ik,k...->i...", columns, effects, dtype=np.float64)
 
@@ -427,21 +406,14 @@ INEXACT, MOST_CONSTANT_STEPS = 1e-2, 50
 
 
 def deviance(family: Family, y: Vector, eta: Vector, weight: Vector | float = 1.0) -> float:
-    """Return twice the loss above the smallest possible one, summed over texts that have a response.
-
-    y : (texts,) encoded responses, NaN if missing; eta : (texts,) linear predictors; weight : of each
-    text.
-    """
+    """Return twice the loss above the smallest possible one, summed over texts whose encoded response is not NaN."""
     observed = ~np.isnan(y)
     y, eta, weight = y[observed], eta[observed], np.broadcast_to(weight, observed.shape)[observed]
     return 2 * float(np.sum(weight * (family.loss(y, eta) - family.best_loss(y))))
 
 
 def best_constant(family: Family, y: Vector, weight: Vector, offset: Vector | float = 0.0) -> Any:
-    """Return the constant that, added to the offset, minimises the loss; (P,) constants of P linear predictors.
-
-    No response may be missing.
-    """
+    """Return the constant, or P constants, that minimise the loss when added to the offset; no NaN among y."""
     if np.ndim(offset) == 0 or np.ptp(offset) == 0:  # texts with equal responses are alike
         y, places = np.unique(y, return_inverse=True)
         weight, offset = np.bincount(places, weights=weight).astype(float), float(np.ravel(offset)[0])
@@ -454,10 +426,11 @@ def best_constant(family: Family, y: Vector, weight: Vector, offset: Vector | fl
 
     size = weight.sum()
     if family.n_predictors > 1:
-        start = np.zeros(family.n_predictors)
-        return minimize(
-            lambda constants: loss(constants) / size, start, jac=lambda constants: slope(constants) / size
-        ).x
+
+        def average(constants: Vector) -> tuple[float, Vector]:
+            return loss(constants) / size, slope(constants) / size
+
+        return minimize(average, np.zeros(family.n_predictors), jac=True).x
     constant = float(minimize_scalar(loss).x)
     for _ in range(MOST_CONSTANT_STEPS):  # Newton steps: the error of the search is relative to the constant's size
         curvature = float(weight @ family.curvature(y, constant_predictor(constant, y, offset)))

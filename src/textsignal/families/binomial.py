@@ -1,5 +1,7 @@
 """Successes in trials: scales of equal steps (Binomial, BetaBinomial) and shares (Proportion)."""
 
+# ruff: noqa: D102 -- methods without a docstring are described in Family
+
 from __future__ import annotations
 
 import math
@@ -25,13 +27,7 @@ from textsignal.families.base import (
     known,
     softplus,
 )
-from textsignal.families.responses import (
-    as_numbers,
-    check_whole,
-    constant_response,
-    observed,
-    raise_at,
-)
+from textsignal.families.responses import as_numbers, check_whole, constant_response, observed, raise_at
 from textsignal.stored_values import LARGEST_WHOLE, Number, rule
 
 
@@ -107,7 +103,6 @@ class Scale(BetweenEnds):
 
     @property
     def levels(self) -> NDArray[Any]:
-        """All levels of the scale, lowest first."""
         if self.step == 1:
             return np.arange(self._low, self._low + self._steps + 1)
         return np.round(self._low + self.step * np.arange(self._steps + 1), 10)
@@ -118,7 +113,6 @@ class Scale(BetweenEnds):
         return Binomial(self.n, self.lowest, self.step)
 
     def learn(self, y: ArrayLike) -> Self:
-        """Fill in n and lowest from the smallest and largest observed response."""
         if self.n is not None and self.lowest is not None:
             return self
         numbers = as_numbers(y)
@@ -138,7 +132,6 @@ class Scale(BetweenEnds):
         return replace(self, n=n, lowest=low)
 
     def encode(self, y: ArrayLike) -> Vector:
-        """Return responses in steps, 0..n; NaN stays NaN, anything else off the scale raises, naming the row."""
         values = as_numbers(y)
         steps = (values - self._low) / self.step
         near = np.round(steps) if self.step != 1 else steps
@@ -178,17 +171,7 @@ def stray_code(low: object, high: object) -> InputError:
 
 
 def split_levels(levels: ArrayLike) -> tuple[Vector, float]:
-    """Return distinct levels in order, and the step between them, given or found: `(lowest, highest, step)`.
-
-    Examples
-    --------
-    >>> split_levels((1, 3, 0.5))
-    (array([1., 3.]), 0.5)
-    >>> split_levels([1, 1.5, 2])
-    (array([1. , 1.5, 2. ]), 0.5)
-    >>> split_levels((1, 5))
-    (array([1., 5.]), 1.0)
-    """
+    """Return distinct levels in order, and the step between them, given or found: `(lowest, highest, step)`."""
     try:
         numbers = np.asarray(levels, dtype=float).ravel()
     except (TypeError, ValueError):
@@ -254,7 +237,6 @@ class Binomial(Scale, Logistic):
     name: ClassVar[str] = "binomial"
 
     def distribution(self, eta: Vector) -> Any:
-        """Frozen scipy.stats.binom on the user's scale; `Discrete` if the step is not 1."""
         if self.step == 1:
             return stats.binom(self._steps, special.expit(eta), loc=self._low)
         return super().distribution(eta)
@@ -279,21 +261,11 @@ FURTHEST_LOGIT = 40.0
 
 @dataclass(frozen=True, repr=False)
 class BetaBinomial(Scale):
-    """A binomial whose chance scatters around p = 1 / (1 + exp(-eta)), by a beta distribution.
+    """A `Binomial` whose chance scatters around p = 1 / (1 + exp(-eta)), by a beta distribution.
 
         P(y) = C(n, y) prod_{j<y} (p + j d) prod_{j<n-y} (1 - p + j d) / prod_{j<n} (1 + j d)
 
-    d is the dispersion: 0 for the binomial, 1 / concentration of the beta distribution.
-
-    Parameters
-    ----------
-    n, lowest, step : the scale, as of `Binomial`.
-    dispersion : d; None to learn it.
-
-    Examples
-    --------
-    >>> BetaBinomial(n=4, lowest=1, dispersion=1.0).distribution(np.array(0.0)).probabilities.round(2)
-    array([0.27, 0.16, 0.14, 0.16, 0.27])
+    d is the dispersion: 0 for the binomial, 1 / concentration of the beta distribution; None to learn it.
     """
 
     name: ClassVar[str] = "beta-binomial"
@@ -308,7 +280,6 @@ class BetaBinomial(Scale):
             raise InputError(f"BetaBinomial: dispersion={self.dispersion!r} must be a number of at least 0")
 
     def learn(self, y: ArrayLike) -> Self:
-        """Fill in the scale, and the dispersion around one mean."""
         scaled = super().learn(y)
         if self.dispersion is not None:
             return scaled
@@ -319,7 +290,6 @@ class BetaBinomial(Scale):
         return replace(scaled, dispersion=1.0).refit(values, np.full(values.size, constant), often)
 
     def loss(self, y: Vector, eta: Vector) -> Vector:
-        """Negative logarithm of P(y) without C(n, y)."""
         return -self._log_likelihood(y, eta, self._dispersion)
 
     def best_loss(self, y: Vector) -> Vector:
@@ -349,7 +319,6 @@ class BetaBinomial(Scale):
         return above_zero(np.sum(self._chances(eta) * slopes**2, axis=0)) + np.zeros(np.shape(y))
 
     def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
-        """The dispersion of the smallest loss."""
         p, q = expit(eta), expit(-eta)
 
         def slope(log_dispersion: float) -> float:
@@ -414,19 +383,16 @@ def _summed_up(parts: list[Vector]) -> Vector:
 class Proportion(Logistic):
     """A binomial with other trials for each text: the response is the share of successes, its weight the trials.
 
-    The loss of one trial is that of the share y; times the trials, it is the binomial's. The mean is the expected
-    share, and distribution and samples are of one trial.
+    The mean is the expected share, and distribution and samples are of one trial.
     """
 
     name: ClassVar[str] = "proportion"
 
     def encode(self, y: ArrayLike) -> Vector:
-        """Return the shares; anything but 0 to 1 raises, naming the row."""
         values = as_numbers(y)
         fits = 'give successes / trials, and trials as weights; family="poisson" takes counts, "gaussian" any number'
         raise_at((values < 0) | (values > 1), values, "not between 0 and 1", fits)
         return values
 
     def distribution(self, eta: Vector) -> Any:
-        """Frozen scipy.stats.bernoulli: one trial."""
         return stats.bernoulli(self.mean(eta))

@@ -1,5 +1,7 @@
 """Classes: two of them (Bernoulli), or more without an order (Categorical)."""
 
+# ruff: noqa: D102 -- methods without a docstring are described in Family
+
 from __future__ import annotations
 
 from abc import abstractmethod
@@ -38,7 +40,6 @@ class Labelled(Family):
 
     @property
     def levels(self) -> NDArray[Any]:
-        """The labels, in order."""
         kinds = {type(label) for label in self._labels}
         return np.array(self._labels, dtype=None if kinds <= {int, float} or kinds == {bool} else object)
 
@@ -72,11 +73,9 @@ class Classes(Labelled):
 
     @property
     def has_text(self) -> bool:
-        """True if classes are known and are text."""
         return self.labels is not None and are_text(self.labels)
 
     def learn(self, y: ArrayLike) -> Any:
-        """Fill in the classes that occur; two give a Bernoulli."""
         if self.labels is not None:
             return self
         labels = distinct_labels(y)
@@ -88,7 +87,6 @@ class Classes(Labelled):
         """Raise if there are too many classes in responses, naming a row."""
 
     def encode(self, y: ArrayLike) -> Vector:
-        """Return the number of each class from 0 on, NaN if missing; anything else raises, naming the row."""
         return encode_labels(y, self._labels, self.fits)
 
     _labels = known("labels")
@@ -96,20 +94,9 @@ class Classes(Labelled):
 
 @dataclass(frozen=True, repr=False)
 class Bernoulli(Classes, Logistic):
-    """One of two classes; the second has the chance 1 / (1 + exp(-eta)).
+    """One of two classes; the second, learnt as the larger label, has the chance 1 / (1 + exp(-eta)).
 
     The mean is that chance, or the expected label if labels are numbers.
-
-    Parameters
-    ----------
-    labels : both classes: strings, truth values or numbers; None to learn them, the larger one second.
-
-    Examples
-    --------
-    >>> Bernoulli().learn(["no", "yes", "no"])
-    Bernoulli(labels=('no', 'yes'))
-    >>> Bernoulli(labels=("no", "yes")).level(np.array([-1.0, 2.0]), "mode")
-    array(['no', 'yes'], dtype=object)
     """
 
     name: ClassVar[str] = "bernoulli"
@@ -155,18 +142,6 @@ class Categorical(Classes):
 
     eta : (..., classes - 1); gradients have the same shape, and curvatures are matrices (..., classes - 1,
     classes - 1). The mean is the probability of each class: (..., classes).
-
-    Parameters
-    ----------
-    labels : the classes: strings, truth values or numbers, the reference first; None to learn them.
-
-    Examples
-    --------
-    >>> kinds = Categorical().learn(["red", "white", "rose", "red"])
-    >>> kinds
-    Categorical(labels=('red', 'rose', 'white'))
-    >>> kinds.mean(np.zeros((1, 2))).round(2)
-    array([[0.33, 0.33, 0.33]])
     """
 
     name: ClassVar[str] = "categorical"
@@ -188,7 +163,6 @@ class Categorical(Classes):
 
     @property
     def n_predictors(self) -> int:
-        """One for each class but the first."""
         return len(self._labels) - 1
 
     def loss(self, y: Vector, eta: Vector) -> Vector:
@@ -198,7 +172,6 @@ class Categorical(Classes):
         return special.logsumexp(whole, axis=-1) - chosen
 
     def best_loss(self, y: Vector) -> Vector:
-        """Return 0: the class is certain."""
         return np.zeros(np.shape(y))
 
     def gradient(self, y: Vector, eta: Vector) -> Vector:
@@ -213,11 +186,9 @@ class Categorical(Classes):
         return diagonal - p[..., :, None] * p[..., None, :]
 
     def mean(self, eta: Vector) -> Vector:
-        """Probability of each class."""
         return special.softmax(with_zero(eta), axis=-1)
 
     def link(self, mean: Vector) -> Vector:
-        """Logarithms of probabilities against the first class."""
         logs = np.log(np.maximum(mean, LEAST_CHANCE))
         return logs[..., 1:] - logs[..., :1]
 

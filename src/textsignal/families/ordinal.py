@@ -1,5 +1,7 @@
 """Ordered levels with a parameter for each: Ordinal, AdjacentCategories and Stereotype."""
 
+# ruff: noqa: D102 -- methods without a docstring are described in Family
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
@@ -110,22 +112,9 @@ WIDEST_GAP = 700.0
 class Ordinal(ByLevel, Labelled):
     """Ordered levels: P(response up to level l) = F(t_l - eta) with F the logistic function and sum of t_l = 0.
 
-    The thresholds t are centred, so that eta keeps its constant. With two levels it is the logistic regression.
-    The mean is the expected level, so distances between levels count there, and nowhere else.
-
-    Parameters
-    ----------
-    values : the levels, lowest first: numbers, or text such as ("low", "mid", "high"), for which 1, 2, 3 stand in
-        means; None to learn them from numbers, the order of text must be given.
-    thresholds : one less than levels, increasing, with sum 0; None to learn them.
-
-    Examples
-    --------
-    >>> grades = Ordinal(values=(1, 2, 3), thresholds=(-1.0, 1.0))
-    >>> grades.distribution(np.array(0.0)).probabilities.round(2)
-    array([0.27, 0.46, 0.27])
-    >>> grades.mean(np.array([0.0, 2.0])).round(2)
-    array([2.  , 2.68])
+    The thresholds t increase, and are centred so that eta keeps its constant. With two levels it is the logistic
+    regression. The mean is the expected level, so distances between levels count there, and nowhere else; 1, 2, 3 stand
+    for text such as ("low", "mid", "high"), whose order must be given.
     """
 
     name: ClassVar[str] = "ordinal"
@@ -162,7 +151,6 @@ class Ordinal(ByLevel, Labelled):
 
     @property
     def has_text(self) -> bool:
-        """True if levels are text."""
         return self.values is not None and are_text(self.values)
 
     @property
@@ -171,7 +159,6 @@ class Ordinal(ByLevel, Labelled):
         return Binomial(len(self._labels) - 1, 0)
 
     def learn(self, y: ArrayLike) -> Self:
-        """Fill in the levels that occur, and thresholds without any text."""
         family = self
         if self.values is None:
             if (text := first_text(y)) is not None:
@@ -193,7 +180,6 @@ class Ordinal(ByLevel, Labelled):
         return replace(family, thresholds=tuple((thresholds - thresholds.mean()).tolist()))
 
     def encode(self, y: ArrayLike) -> Vector:
-        """Return the number of each level from 0 on; NaN stays NaN, anything else raises, naming the row."""
         fits = "give levels=... with it"
         if self.has_text:
             return encode_labels(y, self._labels, f'{fits}, or family="categorical" takes any classes', self.first)
@@ -232,7 +218,6 @@ class Ordinal(ByLevel, Labelled):
         return levels[0] + np.einsum("...l,l->...", above, np.diff(levels))
 
     def link(self, mean: Vector) -> Vector:
-        """Inverse of `mean` by bisection, clipped at `MARGIN` of the scale from its ends."""
         levels = self.numbers
         margin = MARGIN * (levels[-1] - levels[0])
         means = np.clip(mean, levels[0] + margin, levels[-1] - margin)
@@ -246,7 +231,6 @@ class Ordinal(ByLevel, Labelled):
         return _centred_directions(len(self._thresholds))
 
     def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:
-        """Derivatives in the thresholds."""
         places, low, high = self._ends(y)
         of_low, of_high = bell(low - eta), bell(eta - high)
         below, above = weight * expit(low - eta), weight * expit(eta - high)
@@ -265,7 +249,6 @@ class Ordinal(ByLevel, Labelled):
         return OwnDerivatives(counts, slope, np.diag(diagonal) - np.diag(stiff, 1) - np.diag(stiff, -1), cross[1:-1])
 
     def moved(self, step: Vector) -> Self | None:
-        """Move thresholds; None if they do not increase."""
         thresholds = np.array(self._thresholds) + step
         if np.any(np.diff(thresholds) <= 0):
             return None
@@ -326,19 +309,6 @@ class AdjacentCategories(ByLevel, Scale):
     whatever the text. The logarithm of P(l + 1) / P(l) grows by eta at each step: the adjacent-categories logit model.
     As in the binomial, eta learns from the sum of responses alone, so that means are as good as the binomial's. The
     sums of a_l and of l a_l are 0, so that eta keeps its constant.
-
-    Parameters
-    ----------
-    n, lowest, step : the scale, as of `Binomial`.
-    offsets : a_l of every level, lowest first; None to learn them.
-
-    Examples
-    --------
-    >>> stars = AdjacentCategories(n=4, lowest=1, offsets=(1.0, -0.5, -1.0, -0.5, 1.0))
-    >>> stars.distribution(np.array(0.0)).probabilities.round(2)
-    array([0.22, 0.19, 0.18, 0.19, 0.22])
-    >>> stars.mean(np.array([0.0, 2.0])).round(2)
-    array([3.  , 4.86])
     """
 
     name: ClassVar[str] = "adjacent-categories"
@@ -394,11 +364,9 @@ class AdjacentCategories(ByLevel, Scale):
         return inside[np.asarray(y).astype(np.int64)]
 
     def mean(self, eta: Vector) -> Vector:
-        """The expected level."""
         return self._low + self.step * _over_levels(np.arange(self._steps + 1.0), self._chances(eta)[0])
 
     def link(self, mean: Vector) -> Vector:
-        """Inverse of `mean` by bisection, clipped at `MARGIN` of the scale from its ends."""
         means = np.clip((mean - self._low) / self._span, MARGIN, 1 - MARGIN) * self._steps
         return self._where(np.arange(self._steps + 1.0), means)
 
@@ -408,14 +376,12 @@ class AdjacentCategories(ByLevel, Scale):
         return _flat_directions(self._steps + 1)
 
     def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:
-        """Derivatives in the offsets."""
         chances, counts = self._chances(eta)[0], self._by_level(y, weight)
         totals, bend = _moments(chances, weight)
         cross = chances * (self._places[:, None] - _over_levels(self._places, chances))
         return OwnDerivatives(counts, totals - counts, bend, cross)
 
     def moved(self, step: Vector) -> Self | None:
-        """Move offsets."""
         return self._with(offsets=tuple((np.array(self._offsets) + step).tolist()))
 
     def _where(self, values: Vector, means: Vector) -> Vector:
@@ -446,10 +412,7 @@ class AdjacentCategories(ByLevel, Scale):
 
 
 def _over_levels(values: Vector, chances: Vector) -> Vector:
-    """Sum over levels of values (levels,) times chances (levels, ...).
-
-    Level by level, so that the bits of a text do not depend on the number of texts.
-    """
+    """Sum values (levels,) times chances (levels, ...) level by level: bits do not depend on the number of texts."""
     return np.asarray(reduce(np.add, (value * chance for value, chance in zip(values, chances, strict=True))))
 
 
@@ -477,18 +440,6 @@ class Stereotype(AdjacentCategories):
     Places u_l increase with l. If u_l = l it is `AdjacentCategories`; else text separates some neighbours better than
     others, such as 3 from 4 stars better than 1 from 2. Anderson's (1984) stereotype model of ordered levels, or a
     multinomial logistic regression on eta.
-
-    Parameters
-    ----------
-    n, lowest, step, offsets : as of `AdjacentCategories`.
-    places : u_l of every level, lowest first; None for equal distances until they are learnt.
-
-    Examples
-    --------
-    >>> stars = Stereotype(n=2, lowest=1, offsets=(0.0, 0.0, 0.0), places=(0.0, 0.5, 2.0))
-    >>> stars.distribution(np.array([0.0, 2.0])).probabilities.round(2)
-    array([[0.25, 0.5 , 0.25],
-           [0.02, 0.09, 0.89]])
     """
 
     name: ClassVar[str] = "stereotype"
@@ -542,7 +493,6 @@ class Stereotype(AdjacentCategories):
         return OwnPrior(unseen.loss - PRIOR * float(np.sum(np.log(gaps))), slope, bend)
 
     def moved(self, step: Vector) -> Self | None:
-        """Move offsets and places; None if places do not increase."""
         offsets, places = np.split(step, 2)
         places = self._places + places
         if np.any(np.diff(places) <= 0):

@@ -83,7 +83,7 @@ Labels = tuple[Any, ...]
 
 
 def as_labels(labels: Any) -> Labels:
-    """Return labels as plain strings, truth values or numbers; distinct, and either all numbers or all text."""
+    """Return labels as plain values: distinct, and either all numbers or all text."""
     plain = tuple(_plain(label) for label in labels)
     if len(set(plain)) != len(plain) or any(missing(label) for label in plain):
         raise InputError(f"labels={plain!r} must differ from each other, and none may be missing")
@@ -114,15 +114,7 @@ def first_text(y: ArrayLike) -> tuple[int, Any] | None:
 
 
 def ordered_categories(y: object) -> Labels | None:
-    """Return the categories of an ordered pandas Categorical or Arrow dictionary, lowest first; None for others.
-
-    Examples
-    --------
-    >>> ordered_categories(pd.Categorical(["mid", "low"], ["low", "mid", "high"], ordered=True))
-    ('low', 'mid', 'high')
-    >>> ordered_categories(pd.Categorical(["mid", "low"])), ordered_categories([1, 2])
-    (None, None)
-    """
+    """Return the categories of an ordered pandas Categorical or Arrow dictionary, lowest first; None for others."""
     if getattr(getattr(y, "type", None), "ordered", False) and hasattr(y, "to_pandas"):
         y = y.to_pandas()
     dtype = getattr(y, "dtype", None)
@@ -145,10 +137,7 @@ def as_response(y: ArrayLike) -> NDArray[Any]:
 
 
 def in_numbers(y: ArrayLike, family: Any) -> Vector:
-    """Return (texts,) responses in numbers, NaN if missing: labels by the numbers that stand for them.
-
-    family : of the response, with its classes if these are text.
-    """
+    """Return (texts,) responses in numbers, NaN if missing: text by the numbers of its levels in the family."""
     if not family.has_text:
         return as_numbers(as_response(y))
     codes = family.encode(y)

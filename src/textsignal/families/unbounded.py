@@ -1,5 +1,7 @@
 """Responses without levels: counts with a rate exp(eta), and any numbers around a mean eta."""
 
+# ruff: noqa: D102 -- methods without a docstring are described in Family
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
@@ -30,7 +32,6 @@ class Counts(Family):
     has_origin: ClassVar[bool] = False
 
     def encode(self, y: ArrayLike) -> Vector:
-        """Return the counts; anything below 0 or between whole numbers raises, naming the row."""
         values = as_numbers(y)
         raise_at(values < 0, values, f"below 0; the {self.name} family takes counts", 'family="gaussian" would fit')
         reason = f"above {LARGEST_COUNT:g}, the largest count that the {self.name} family takes"
@@ -39,11 +40,9 @@ class Counts(Family):
         return values
 
     def mean(self, eta: Vector) -> Vector:
-        """The rate exp(eta)."""
         return np.exp(np.minimum(eta, LARGEST_ETA))
 
     def link(self, mean: Vector) -> Vector:
-        """log(mean), of at least a small rate."""
         return np.log(np.maximum(mean, LEAST_RATE))
 
 
@@ -55,12 +54,7 @@ LARGE_SIZE = 50.0
 
 @dataclass(frozen=True, repr=False)
 class NegativeBinomial(Counts):
-    """Counts with mean m = exp(eta) and variance m + dispersion m^2.
-
-    Parameters
-    ----------
-    dispersion : 0 would be a Poisson; None to learn it.
-    """
+    """Counts with mean m = exp(eta) and variance m + dispersion m^2; a dispersion of 0 would be a Poisson."""
 
     name: ClassVar[str] = "negative-binomial"
 
@@ -71,7 +65,6 @@ class NegativeBinomial(Counts):
             raise InputError(f"NegativeBinomial: dispersion={self.dispersion!r} must be a number above 0")
 
     def learn(self, y: ArrayLike) -> Self:
-        """Estimate the dispersion around one mean."""
         counts = observed_numbers(self.encode(y))
         if self.dispersion is not None:
             return self
@@ -86,7 +79,6 @@ class NegativeBinomial(Counts):
         return (y + 1 / dispersion) * softplus(shifted) - y * shifted - _log_rising(y, 1 / dispersion)
 
     def best_loss(self, y: Vector) -> Vector:
-        """The loss at m = y."""
         dispersion = self._dispersion
         own = (y + 1 / dispersion) * np.log1p(dispersion * y) - special.xlogy(y, dispersion * y)
         return own - _log_rising(y, 1 / dispersion)
@@ -101,12 +93,10 @@ class NegativeBinomial(Counts):
         return above_zero((y + 1 / self._dispersion) * bell(eta + np.log(self._dispersion)))
 
     def distribution(self, eta: Vector) -> Any:
-        """Frozen scipy.stats.nbinom."""
         size = 1 / self._dispersion
         return stats.nbinom(size, size / (size + self.mean(eta)))
 
     def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
-        """The dispersion of the smallest loss."""
         values, places = np.unique(y, return_inverse=True)
         often = np.bincount(places, weights=weight)
 
@@ -156,7 +146,6 @@ class Poisson(Counts):
         return self.mean(eta) * (1 + np.maximum(eta - LARGEST_ETA, 0.0)) - y * eta
 
     def best_loss(self, y: Vector) -> Vector:
-        """The loss at exp(eta) = y."""
         return y - special.xlogy(y, y)
 
     def gradient(self, y: Vector, eta: Vector) -> Vector:
@@ -168,7 +157,6 @@ class Poisson(Counts):
         return above_zero(self.mean(eta)) + np.zeros(np.shape(y))
 
     def distribution(self, eta: Vector) -> Any:
-        """Frozen scipy.stats.poisson."""
         return stats.poisson(self.mean(eta))
 
 
@@ -180,12 +168,7 @@ LEAST_DEVIATION, ROUNDING = 1e-30, 1e-11
 
 @dataclass(frozen=True, repr=False)
 class Gaussian(Family):
-    """Continuous responses: response = eta + deviation * noise.
-
-    Parameters
-    ----------
-    deviation : standard deviation around the mean; None to learn it.
-    """
+    """Continuous responses: response = eta + deviation * noise."""
 
     name: ClassVar[str] = "gaussian"
     largest_offset: ClassVar[float] = LARGEST_RESPONSE
@@ -200,15 +183,12 @@ class Gaussian(Family):
 
     @property
     def unit(self) -> float:
-        """One standard deviation."""
         return self._deviation
 
     def in_unit(self, size: float) -> Self:
-        """Divide the deviation by `size`."""
         return self if size == 1 else replace(self, deviation=self._deviation / size)
 
     def learn(self, y: ArrayLike) -> Self:
-        """Estimate the standard deviation."""
         values = observed_numbers(y)
         deviation, largest = float(np.std(values)), float(np.abs(values).max())
         if deviation < max(LEAST_DEVIATION, ROUNDING * largest):
@@ -219,7 +199,6 @@ class Gaussian(Family):
         return self if self.deviation is not None else replace(self, deviation=deviation)
 
     def encode(self, y: ArrayLike) -> Vector:
-        """Return the numbers themselves."""
         return as_numbers(y)
 
     def loss(self, y: Vector, eta: Vector) -> Vector:
@@ -227,7 +206,6 @@ class Gaussian(Family):
         return 0.5 * ((y - eta) / self._deviation) ** 2 + np.log(self._deviation)
 
     def best_loss(self, y: Vector) -> Vector:
-        """The loss at eta = y."""
         return np.full(np.shape(y), np.log(self._deviation))
 
     def gradient(self, y: Vector, eta: Vector) -> Vector:
@@ -239,19 +217,15 @@ class Gaussian(Family):
         return np.full(np.broadcast_shapes(np.shape(y), np.shape(eta)), self._deviation**-2)
 
     def mean(self, eta: Vector) -> Vector:
-        """The linear predictor."""
         return np.array(eta, dtype=float)
 
     def link(self, mean: Vector) -> Vector:
-        """The mean."""
         return np.array(mean, dtype=float)
 
     def distribution(self, eta: Vector) -> Any:
-        """Frozen scipy.stats.norm."""
         return stats.norm(eta, self._deviation)
 
     def refit(self, y: Vector, eta: Vector, weight: Vector) -> Self:
-        """The root of the mean squared error."""
         deviation = float(np.sqrt(np.average((y - eta) ** 2, weights=weight)))
         least = max(LEAST_PART * float(np.abs(y).max()), np.finfo(float).tiny ** 0.25)
         return self._with(deviation=max(deviation, least))

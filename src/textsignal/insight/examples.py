@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
 from textsignal.estimators import Predictions
-from textsignal.families import check_trainable
 from textsignal.training.contributions import ThemeEffects
 from textsignal.training.theme_reading import ThemeReading
 
@@ -139,7 +138,7 @@ def find_texts(
     """
     if high is not None and np.isnan(responses).all():
         raise InputError("none of these texts has a response; give responses, or high=None to do without")
-    check_trainable(predictions.family, "typical texts")
+    predictions.family.check_trainable("typical texts")
     share = predictions.shares[:, theme]
     leads = np.argmax(predictions.shares, axis=1) == theme
     if high is not None:

@@ -19,7 +19,7 @@ from rich.text import Text
 
 from textsignal.arrays import Vector
 from textsignal.estimators import Predictions, TopicEstimator
-from textsignal.families import Family, check_trainable
+from textsignal.families import Family
 from textsignal.insight.examples import sentence_table
 from textsignal.palette import NEGATIVE, POSITIVE
 from textsignal.reading.themes import Reading
@@ -275,7 +275,7 @@ def explain_topics(
     vectorizer: TextVectorizer, estimator: TopicEstimator, text: str, labels: Sequence[str]
 ) -> Explanation:
     """Explain the prediction of a fitted estimator for one text."""
-    check_trainable(estimator.family_, "explanations")
+    estimator.family_.check_trainable("explanations")
     located, row = vectorizer.locate(text), sp.csr_array(vectorizer.transform([text]))
     predictions, centred = estimator.predictions(row), estimator.centred_effects
     scaled = estimator.inference.rows(row)

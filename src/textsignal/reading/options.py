@@ -15,7 +15,7 @@ from textsignal.checks import check_number, check_offset, draw_seed
 from textsignal.compute.engines import Compute
 from textsignal.compute.engines.local import kernels_of, local_compute
 from textsignal.errors import InputError
-from textsignal.families import Family, as_family, check_trainable
+from textsignal.families import Family, as_family
 from textsignal.families.auto import AUTO, Candidates, candidates, labelled, of_order
 from textsignal.families.responses import Labels, as_response, in_numbers, ordered_categories
 from textsignal.reading import observed as texts_in_use
@@ -107,7 +107,7 @@ class ResponseScale:
             chosen = ", ".join(map(str, family.levels)) if self.is_auto else ""
             families = Candidates(chosen, (family.learn(counted),))
         for candidate in families.families:
-            check_trainable(candidate)
+            candidate.check_trainable()
         families.families[0].encode(counted)  # as all others do
         if np.nanmin(counted) == np.nanmax(counted):
             raise InputError("the response is constant, so there is nothing to explain; check the response column")

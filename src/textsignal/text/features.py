@@ -1,7 +1,6 @@
-"""Counts of words, pairs and terms in texts, and the features learnt from them.
+"""Counts of words, pairs and terms in texts, and what is learnt from them.
 
-Features are words, negated words and phrases of two words, which tone has effects for; content terms are what themes
-are made of.
+Features are the words, negated words and phrases that tone has effects for; themes are made of content terms.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from textsignal.compute.engines.local import LocalEngine
 from textsignal.stored_values import rule
 from textsignal.text.scanning import count_rows
 from textsignal.text.tokenise import GENERAL, OPINION, negates
-from textsignal.text.tokens import SentenceTexts, TokenisedTexts, Vocabulary, starts_of
+from textsignal.text.tokens import Sentences, SentenceTexts, TokenisedTexts, Vocabulary, starts_of
 
 #: Prefix of a negated word, among features and for people.
 NOT = "not "
@@ -40,60 +39,19 @@ MOST_WORDS, MOST_PAIRS = 2**20, 2**23
 Counts = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
-class TextBlock:
-    """Consecutive texts, sharing the memory of all.
-
-    sentence, word : the first of each; documents : (sentences,) the text of each, from 0 in the block.
-    ends : (texts + 1,) where each text's sentences begin; indptr : (sentences + 1,) where each sentence's words
-    do; codes, under, negated : (all words,) as in `SentenceTexts`.
-    """
-
-    sentence: int
-    word: int
-    documents: NDArray[np.int64]
-    ends: NDArray[np.int64]
-    indptr: NDArray[np.int64]
-    codes: NDArray[np.int32]
-    under: NDArray[np.bool_]
-    negated: NDArray[np.bool_]
-
-
-def blocks_of(texts: SentenceTexts) -> list[TextBlock]:
-    """Cut texts into blocks of about `BLOCK_WORDS` words, or of one text that has more.
-
-    Examples
-    --------
-    >>> from textsignal.text.tokens import read_sentences
-    >>> [block.ends.tolist() for block in blocks_of(read_sentences(["Clean. Quiet.", "", "Fine"]))]
-    [[0, 2, 2, 3]]
-    """
+def blocks_of(texts: SentenceTexts) -> list[tuple[int, int, Sentences]]:
+    """Cut texts into blocks of about `BLOCK_WORDS` words; returns first word and sentence of each, and the block."""
     ends, words, n_texts = texts.sentence_ends, texts.document_indptr, len(texts)
     edges = np.searchsorted(words, np.arange(0, words[-1] + BLOCK_WORDS, BLOCK_WORDS))
     edges = np.unique([0, *np.minimum(edges, n_texts), n_texts]) if n_texts else np.zeros(2, dtype=np.int64)
-
-    def block(start: int, stop: int) -> TextBlock:
-        sentences, of_words = slice(ends[start], ends[stop]), slice(words[start], words[stop])
-        return TextBlock(
-            sentence=int(ends[start]),
-            word=int(words[start]),
-            documents=texts.documents[sentences] - start,
-            ends=ends[start : stop + 1] - ends[start],
-            indptr=texts.indptr[ends[start] : ends[stop] + 1] - words[start],
-            codes=texts.codes[of_words],
-            under=texts.under[of_words],
-            negated=texts.negated[of_words],
-        )
-
-    return [block(start, stop) for start, stop in pairwise(edges.tolist())]
+    return [(int(words[a]), int(ends[a]), texts.between(a, b)) for a, b in pairwise(edges.tolist())]
 
 
 @dataclass(frozen=True, eq=False)
 class TextCounts:
     """Counts of words and pairs in texts. Counts of blocks add up.
 
-    documents, plain, negated : (words,) texts in which each occurs, occurs plain, and occurs negated.
-    occurrences : (words,) of each.
+    documents, plain, negated, occurrences : as of `count_words`, (words,) each.
     pairs : (pairs,) of neighbours, as of `count_pairs`; in_documents : (pairs,) texts in which each occurs.
     """
 
@@ -114,15 +72,12 @@ def count_texts(texts: SentenceTexts, engine: Engine) -> TextCounts:
     """Count words and pairs, block by block."""
     n_words = len(texts.words)
 
-    def counted(block: TextBlock) -> TextCounts:
-        words = count_words(block.codes, block.negated, block.indptr, block.documents, n_words)
-        return TextCounts(*words, *count_pairs(block.codes, block.indptr, block.documents, block.under))
+    def counted(block: tuple[int, int, Sentences]) -> tuple[Counts, tuple[Counts, Counts]]:
+        return count_words(block[-1], n_words), count_pairs(block[-1])
 
-    blocks = engine.map(counted, blocks_of(texts))
-    of_words = [(part.documents, part.plain, part.negated, part.occurrences) for part in blocks]
+    of_words, of_pairs = zip(*engine.map(counted, blocks_of(texts)), strict=True)
     documents, plain, negated, occurrences = np.sum(of_words, axis=0)
-    pairs, in_documents = _summed([(part.pairs, part.in_documents) for part in blocks])
-    return TextCounts(documents, plain, negated, occurrences, pairs, in_documents)
+    return TextCounts(documents, plain, negated, occurrences, *_summed(of_pairs))
 
 
 def _summed(parts: Sequence[tuple[Counts, Counts]]) -> tuple[Counts, Counts]:
@@ -133,20 +88,9 @@ def _summed(parts: Sequence[tuple[Counts, Counts]]) -> tuple[Counts, Counts]:
 
 
 class MergedCounts:
-    """Counts over shards with separate numbers of words: exact up to a limit, then with a known error.
+    """Counts over shards with separate numbers of words, of at most `most_words` words and `most_pairs` pairs.
 
-    If there are more than `most_words` distinct words or `most_pairs` pairs, the rarest are discarded. The others then
-    occur in up to `error` more texts than counted.
-
-    Examples
-    --------
-    >>> from textsignal.compute.engines.local import LocalEngine
-    >>> from textsignal.text.tokens import read_sentences
-    >>> merged = MergedCounts()
-    >>> for texts in (read_sentences(["clean room", "room"]), read_sentences(["noisy room"])):
-    ...     merged.add(texts.words, count_texts(texts, LocalEngine()))
-    >>> merged.words, merged.counts.documents, merged.error
-    (['clean', 'room', 'noisy'], array([1, 3, 1]), 0)
+    The rarest of more are discarded; the others then occur in up to `error` more texts than counted.
     """
 
     def __init__(self, most_words: int = MOST_WORDS, most_pairs: int = MOST_PAIRS) -> None:
@@ -184,14 +128,14 @@ class MergedCounts:
 
     def _merge(self) -> None:
         """Add waiting pairs; discard the rarest of too many."""
-        if self._waiting:
-            together = [(self._pairs, self._in_documents), *self._waiting]
-            self._waiting = []
-            self._pairs, self._in_documents = _summed(together)
-            self._discard(_rarest(self._of_words[0], self.most_words), _rarest(self._in_documents, self.most_pairs))
-
-    def _discard(self, word_limit: int, pair_limit: int) -> None:
-        """Discard words in at most `word_limit` texts and pairs in at most `pair_limit`."""
+        if not self._waiting:
+            return
+        together = [(self._pairs, self._in_documents), *self._waiting]
+        self._waiting = []
+        self._pairs, self._in_documents = _summed(together)
+        # Words and pairs in at most this number of texts are discarded.
+        word_limit = _rarest(self._of_words[0], self.most_words)
+        pair_limit = _rarest(self._in_documents, self.most_pairs)
         if not word_limit and not pair_limit:
             return
         self.error += max(word_limit, pair_limit)
@@ -206,33 +150,17 @@ class MergedCounts:
 
 
 def _rarest(counts: NDArray[np.int64], most: int) -> int:
-    """The count up to which words are discarded so that at most `most` stay; 0 if they are not too many.
-
-    A quarter more than necessary, so that it is not repeated with every block.
-    """
-    if len(counts) <= most:
-        return 0
-    return int(np.partition(counts, len(counts) - most * 3 // 4)[len(counts) - most * 3 // 4])
+    """The count up to which words are discarded, a quarter more than necessary; 0 if there are at most `most`."""
+    place = len(counts) - most * 3 // 4
+    return int(np.partition(counts, place)[place]) if len(counts) > most else 0
 
 
 def count_terms(
     tokens: TokenisedTexts, stop_words: frozenset[str], lengths: range, vocabulary: Mapping[str, int] | None = None
 ) -> tuple[sp.csr_matrix, list[str]]:
-    """Count terms: runs of consecutive words of these lengths, without stop words.
+    """Return (texts, terms) counts with sorted indices, and the terms: runs of words of these lengths, no stop words.
 
     vocabulary : column of each term; None takes every term, in alphabetical order.
-
-    Returns (texts, terms) counts with sorted indices, and the terms.
-
-    Examples
-    --------
-    >>> from textsignal.text.tokens import tokenised
-    >>> counts, terms = count_terms(tokenised(["not the room", "room, room"]), frozenset(["the"]), range(1, 3))
-    >>> terms
-    ['not', 'not room', 'room', 'room room']
-    >>> counts.toarray()
-    array([[1, 1, 1, 0],
-           [0, 0, 2, 1]])
     """
     kept = np.array([word not in stop_words for word in tokens.words], dtype=bool)[tokens.codes]
     codes, documents = tokens.codes[kept], np.repeat(np.arange(len(tokens)), np.diff(tokens.indptr))[kept]
@@ -264,24 +192,12 @@ def count_terms(
 
 
 def count_codes(
-    codes: NDArray[np.int32],
-    indptr: NDArray[np.int64],
-    columns: NDArray[np.int32],
-    n_columns: int,
-    n_jobs: int | None = -1,
+    codes: NDArray[np.int32], indptr: NDArray[np.int64], columns: NDArray[np.int32], n_columns: int, n_jobs: int = -1
 ) -> sp.csr_matrix:
     """Return (texts, columns) counts with sorted indices.
 
     codes : numbers of words; indptr : (texts + 1,) where each text begins in it.
-    columns : (numbers,) the column of each, -1 if absent. n_jobs : threads.
-
-    Examples
-    --------
-    >>> from textsignal.text.tokens import tokenised
-    >>> tokens = tokenised(["not the room", "room, room"])
-    >>> count_codes(tokens.codes, tokens.indptr, np.array([0, -1, 1], np.int32), 2).toarray()
-    array([[1, 1],
-           [0, 2]])
+    columns : (numbers,) the column of each, -1 if absent.
     """
     step = max(THREAD_WORDS, n_columns)
     inner = np.searchsorted(indptr, np.arange(step, indptr[-1], step))
@@ -293,17 +209,14 @@ def count_codes(
     with LocalEngine(n_jobs) as engine:
         parts = engine.map(count, list(pairwise(edges)))
     sizes, cells, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    shape = (len(indptr) - 1, n_columns)
-    return sp.csr_matrix((counts, cells, starts_of(sizes)), shape=shape)
+    return sp.csr_matrix((counts, cells, starts_of(sizes)), shape=(len(indptr) - 1, n_columns))
 
 
 @dataclass(frozen=True, eq=False)
 class Occurrences:
     """Every occurrence of a feature, text by text.
 
-    words, sentences : (occurrences,) the word of the texts it belongs to, and its sentence; a phrase belongs to its
-        second word.
-    features : (occurrences,) its number in the names.
+    words, sentences, features : (occurrences,) number of each; a phrase belongs to its second word.
     values : (occurrences,) its share of the text: every occurrence of feature f in text i has an equal part of
         z_if = size_f sqrt(n_if) / |size sqrt(n_i)|.
     """
@@ -314,10 +227,7 @@ class Occurrences:
     values: Vector
 
     def tone_of_sentences(self, effects: Vector, fits: NDArray[np.int64]) -> Vector:
-        """Return (sentences,) the sum over occurrences of value times effect.
-
-        effects : (fits, features); fits : (sentences,) the fit by which each is read, -1 for a tone of 0.
-        """
+        """Return (sentences,) tone by effects (fits, features); fits : (sentences,) of each, -1 for a tone of 0."""
         tone: Vector = sentence_sums(self.sentences, self.features, self.values, effects, fits)
         return tone
 
@@ -326,10 +236,8 @@ class Occurrences:
 class Known:
     """Features by their words.
 
-    words, negated : word -> the feature of it, and of it under a negation.
-    parts : word of a phrase -> its number.
-    phrases : table from pairs, twice (number of the first word times len(parts), plus that of the second), plus 1 where
-        it stands under a negation, to their features, as made by `compute.counting.key_table`.
+    words, negated : the feature of a word, and of it under a negation; parts : numbers of words of phrases.
+    phrases : `key_table` from 2 (first len(parts) + second) + under, of both words' numbers, to the phrase's feature.
     """
 
     words: Mapping[str, int]
@@ -342,8 +250,7 @@ class Known:
 class Features:
     """Features by name: a word is "clean", a negated word "not clean", a phrase "front desk" or "not stay again".
 
-    names : (features,) a negated word and a phrase may read alike; kinds distinguish them.
-    kinds : (features,) 0 for a word, 1 for a negated word, 2 for a phrase, 3 for one whose words are under a negation.
+    A negated word and a phrase may read alike; kinds, such as `NEGATED`, distinguish them.
     """
 
     names: Sequence[str] = field(metadata=rule(shape=("features",)))
@@ -377,10 +284,7 @@ class Features:
         return occurrences, self._counts(rows, np.concatenate(indices), np.concatenate(data))
 
     def count(self, texts: Sequence[SentenceTexts], engine: Engine) -> sp.csr_array:
-        """Return (texts, features) counts, in two bytes each if these suffice.
-
-        texts : parts that follow each other.
-        """
+        """Return (texts, features) counts of consecutive parts of texts, in two bytes each if these suffice."""
         most, longest = 2 * sum(len(part.codes) for part in texts), max(part.n_words.max(initial=0) for part in texts)
         indices, data = np.empty(most, np.int32), np.empty(most, np.uint16 if longest < 2**16 else np.int32)
         rows, end = [], 0
@@ -412,11 +316,11 @@ class Features:
         of_words = numbered(known.words), numbered(known.negated), numbered(known.parts)
         features = (*of_words, len(known.parts), known.phrases)
 
-        def found(block: TextBlock) -> tuple[Sequence[NDArray], Sequence[NDArray]]:
-            texts_of = (block.codes, block.under, block.negated, block.indptr, block.ends)
+        def found(block: tuple[int, int, Sentences]) -> tuple[Sequence[NDArray], Sequence[NDArray]]:
+            first_word, first_sentence, texts_of = block
             (words, sentences, *others), counts = find_features(texts_of, features, sizes, located)
-            words += block.word
-            sentences += block.sentence
+            words += first_word
+            sentences += first_sentence
             return (words, sentences, *others), counts
 
         return engine.map(found, blocks_of(texts))
@@ -440,31 +344,18 @@ class Features:
 
 
 def learn_features(words: Sequence[str], counts: TextCounts, least_documents: int, *, phrases: bool) -> Features:
-    """Return all features in at least `least_documents`; if these are more than `MOST_FEATURES`, the most frequent.
-
-    words : the distinct words of the counted texts.
-
-    Examples
-    --------
-    >>> from textsignal.compute.engines.local import LocalEngine
-    >>> from textsignal.text.tokens import read_sentences
-    >>> texts = read_sentences(["Not clean. Front desk.", "not clean", "front desk"])
-    >>> learn_features(texts.words, count_texts(texts, LocalEngine()), 2, phrases=True).names
-    ['desk', 'front', 'not', 'not clean', 'front desk', 'not clean']
-    """
+    """Return features in at least `least_documents` of the texts with these words, at most `MOST_FEATURES`."""
     counted = [counts.plain, counts.negated] + ([counts.in_documents] if phrases else [])
     least = _least(np.concatenate(counted), least_documents)
     plain, negated = (np.flatnonzero(in_documents >= least).tolist() for in_documents in counted[:2])
-    kept = [sorted(words[k] for k in plain), sorted(NOT + words[k] for k in negated)]
+    named = [(WORD, words[k]) for k in plain] + [(NEGATED, NOT + words[k]) for k in negated]
     if phrases:
         often = [part.tolist() for part in parts_of_pairs(counts.pairs[counts.in_documents >= least])]
-        named = [(under, f"{words[first]} {words[second]}") for first, second, under in zip(*often, strict=True)]
-        kept += [
-            sorted(name for under, name in named if not under),
-            sorted(NOT + name for under, name in named if under),
-        ]
-    kinds = np.repeat(np.arange(len(kept), dtype=np.int8), [len(names) for names in kept])
-    return Features([name for names in kept for name in names], kinds)
+        for first, second, under in zip(*often, strict=True):
+            phrase = f"{words[first]} {words[second]}"
+            named.append((NEGATED_PHRASE, NOT + phrase) if under else (PHRASE, phrase))
+    named.sort()
+    return Features([name for _, name in named], np.array([kind for kind, _ in named], dtype=np.int8))
 
 
 def _least(in_documents: NDArray[np.int64], least: int) -> int:
@@ -482,20 +373,9 @@ def content_terms(
     limit: int,
     least_documents: int,
 ) -> list[str]:
-    """Return the most frequent content words, in alphabetical order.
+    """Return the most frequent content words of texts with these words, in alphabetical order.
 
-    Excluded are stop words, negations, small words of opinion, general words, numbers, contractions, and words in fewer
-    texts than `least_documents`.
-
-    words : the distinct words of the counted texts.
-
-    Examples
-    --------
-    >>> from textsignal.compute.engines.local import LocalEngine
-    >>> from textsignal.text.tokens import read_sentences
-    >>> texts = read_sentences(["The room was not very clean. I'd really say 10 rooms!"])
-    >>> content_terms(texts.words, count_texts(texts, LocalEngine()), "english", frozenset(["the", "was"]), 100, 1)
-    ['clean', 'room', 'rooms']
+    Excluded are stop words, negations, small words of opinion, general words, numbers and contractions.
     """
     name = language or ""
     excluded = stop_words | OPINION.get(name, frozenset()) | GENERAL.get(name, frozenset())

@@ -1,12 +1,10 @@
 """Compiled loops of prediction: from words of sentences to tone and shares of texts, one text at a time.
 
-They compute what `training.theme_reading` computes in NumPy, without what only explanations need. Every loop releases
-the interpreter lock; texts are independent, so that the bits of one do not depend on the others.
+They compute what `training.theme_reading` computes in NumPy, without what only explanations need. Texts, which are
+`text.tokens.Sentences`, are independent: the bits of one do not depend on the others.
 """
 
 from __future__ import annotations
-
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,26 +13,11 @@ from textsignal.compute.counting import slot_of
 
 compile_loop = compiling()
 
-
 #: Columns of a word's numbers: its feature, its feature under a negation, its number among words of phrases and among
 #: content terms; -1 if absent. They are adjacent, since they are read together.
 PLAIN, NEGATED, PART, TERM = range(4)
 #: Square roots of counts below this are looked up.
 N_ROOTS = 64
-
-
-class Sentences(NamedTuple):
-    """Texts cut into sentences, as in `SentenceTexts`.
-
-    edges : (texts + 1,) where each text's sentences begin; indptr : (sentences + 1,) where each sentence begins
-    among all words; codes, under, negated : (all words,).
-    """
-
-    edges: Any
-    indptr: Any
-    codes: Any
-    under: Any
-    negated: Any
 
 
 @compile_loop
@@ -45,17 +28,17 @@ def read_tone(texts, first, last, words, n_parts, phrases, effects, phrase_size,
 
     |size sqrt(n_i)|^2 is the number of words that are features, and of phrases times phrase_size^2.
 
-    words : (distinct words, 4) numbers of each; n_parts, phrases : the number of words of phrases, and the table of
-    phrases, as in `text.features.Known`; effects : (features, tones); tone : (sentences, tones).
+    words : (distinct words, 4) numbers of each; n_parts : number of words of phrases; phrases : as in `Known`;
+    effects : (features, tones); tone : (sentences, tones).
     """
     n_tones, longest = effects.shape[1], 1
     for document in range(first, last):
-        longest = max(longest, texts.indptr[texts.edges[document + 1]] - texts.indptr[texts.edges[document]])
+        longest = max(longest, texts.indptr[texts.ends[document + 1]] - texts.indptr[texts.ends[document]])
     keys, single, double = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest, np.int64)
     counts = np.zeros(effects.shape[0], np.int32)
     roots = np.sqrt(np.arange(N_ROOTS))
     for document in range(first, last):
-        start, stop = texts.edges[document], texts.edges[document + 1]
+        start, stop = texts.ends[document], texts.ends[document + 1]
         base = texts.indptr[start]
         # Short loops one after the other: the processor then fetches for many words at once.
         for sentence in range(start, stop):
@@ -102,19 +85,17 @@ def count_features(features, length, counts):  # type: ignore[no-untyped-def]
 
 @compile_loop
 def read_terms(texts, first, last, words, term_weights, known):  # type: ignore[no-untyped-def]
-    """Count content terms of the sentences of texts first to last; texts that have one are known.
-
-    words : (distinct words, 4) numbers of each; term_weights : (terms,) weight of an occurrence.
+    """Count content terms, of these weights, of the sentences of texts first to last; texts that have one are known.
 
     Returns indptr (sentences + 1,), indices, ascending in each sentence, and data: counts times weights.
     """
-    start, stop = texts.edges[first], texts.edges[last]
+    start, stop = texts.ends[first], texts.ends[last]
     length = texts.indptr[stop] - texts.indptr[start]
     indptr = np.zeros(stop - start + 1, np.int64)
     indices, data = np.empty(length, np.int32), np.empty(length, np.float64)
     n_cells = 0
     for document in range(first, last):
-        for sentence in range(texts.edges[document], texts.edges[document + 1]):
+        for sentence in range(texts.ends[document], texts.ends[document + 1]):
             begin = n_cells
             for p in range(texts.indptr[sentence], texts.indptr[sentence + 1]):
                 term = words[texts.codes[p], TERM]
@@ -146,17 +127,17 @@ def gather(texts, first, last, W, prevalence, sentence_tone, tone, shares):  # t
     W : (sentences of these texts, themes or more) weights; sentence_tone : (sentences, tones); tone : (tones,
     texts, themes) and shares : (texts, themes), the output.
     """
-    n_themes, start = len(prevalence), texts.edges[first]
+    n_themes, start = len(prevalence), texts.ends[first]
     whole, place = np.empty(n_themes), np.empty(n_themes)
     for document in range(first, last):
         whole[:] = 0.0
-        for sentence in range(texts.edges[document], texts.edges[document + 1]):
+        for sentence in range(texts.ends[document], texts.ends[document + 1]):
             for k in range(n_themes):
                 whole[k] += W[sentence - start, k]
         to_shares(whole, whole, prevalence)
         shares[document] = 0.0
         tone[:, document] = 0.0
-        for sentence in range(texts.edges[document], texts.edges[document + 1]):
+        for sentence in range(texts.ends[document], texts.ends[document + 1]):
             place[:] = W[sentence - start, :n_themes]
             to_shares(place, place, whole)
             n_words = texts.indptr[sentence + 1] - texts.indptr[sentence]

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textsignal.compute.compiling import compiling
+from textsignal.compute.counting import first_slot
 
 compile_loop = compiling()
 #: For a place that is not negative: the check of numba for negative ones costs a third of the time.
@@ -44,9 +45,8 @@ class Bytes(NamedTuple):
 
 
 class Characters(NamedTuple):
-    """Properties of characters, by code point.
+    """Bits as above by code point, and the code point in normalised text, `NOTHING` if removed.
 
-    kinds : (code points,) bits as above; normal : the code point in normalised text, `NOTHING` if removed.
     titles, short_forms : words whose full stop ends no sentence, as `pack` writes them.
     """
 
@@ -306,8 +306,7 @@ def grown(array, used, size):  # type: ignore[no-untyped-def]
 def cut_texts(texts, beyond, first, last, characters, limits, whole):  # type: ignore[no-untyped-def]
     """Decode the texts from `first` to `last` and cut them into sentences; each is one sentence if `whole`.
 
-    beyond : (texts,) True if a text goes beyond ASCII.
-    limits : the most words of a run without a stop that is not cut, and the words of a part otherwise.
+    beyond : (texts,) True if a text goes beyond ASCII; limits : `sentences.LONGEST` and `PART`.
 
     Returns code points of all; (texts + 1,) where each text begins; (texts + 1,) where its sentences begin; start and
     end of every sentence in its text, one after the other; (texts,) True if a text holds an odd character.
@@ -361,13 +360,6 @@ class CompiledLexicon(NamedTuple):
 
 
 @compile_loop
-def _slot(key, n_slots):  # type: ignore[no-untyped-def]
-    """First slot of a key: its highest bits after mixing, of a power of 2 slots."""
-    mixed = key * np.uint64(_MIXER)
-    return np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(n_slots - 1))
-
-
-@compile_loop
 def _with_room(lexicon, n_words, words, letters):  # type: ignore[no-untyped-def]
     """Return a lexicon with room for this number of words and letters."""
     slots, keys, ends = lexicon.slots, lexicon.keys, lexicon.ends
@@ -378,7 +370,7 @@ def _with_room(lexicon, n_words, words, letters):  # type: ignore[no-untyped-def
         keys, ends = grown(keys, n_words, n_slots // 2), grown(ends, n_words + 1, n_slots // 2 + 1)
         slots = np.zeros(2 * n_slots, np.uint64)
         for word in range(n_words):
-            slot = _slot(keys[word], n_slots)
+            slot = first_slot(keys[word], n_slots)
             while slots[2 * slot]:
                 slot = (slot + 1) & (n_slots - 1)
             slots[2 * slot], slots[2 * slot + 1] = keys[word], word
@@ -444,7 +436,7 @@ def _number_words(text, last_eight, places, n_found, lexicon, n_words, codes, pl
                 key = (key ^ np.uint64(text[_at(p)])) * np.uint64(_MIXER)
                 key ^= key >> np.uint64(32)
             key |= np.uint64(_HASHED)
-        slot, word = _slot(key, n_slots), n_words
+        slot, word = first_slot(key, n_slots), n_words
         while slots[_at(2 * slot)] and word == n_words:
             if slots[_at(2 * slot)] == key:
                 word = np.int64(slots[_at(2 * slot + 1)])
@@ -521,10 +513,9 @@ def read_words(text, starts, ends, ready, characters):  # type: ignore[no-untype
 
 @compile_loop
 def mark_negated(codes, indptr, numbers, negates, content, scope, under, negated):  # type: ignore[no-untyped-def]
-    """Mark words under a negation: up to `scope` words after it, until the next pause.
+    """Mark words under a negation, up to `scope` words after it until a pause; codes become those of `numbers`.
 
-    codes : as `read_words` gives them; each becomes the one of `numbers` (distinct words here,).
-    negates, content : (distinct words,) True if a word negates, and True if it can be negated.
+    codes : as `read_words` gives them; negates, content : as `tokens.negation_of` gives them.
     """
     for i in range(len(indptr) - 1):
         left = 0
@@ -541,8 +532,7 @@ def mark_negated(codes, indptr, numbers, negates, content, scope, under, negated
 def count_rows(codes, indptr, first, last, columns, n_columns):  # type: ignore[no-untyped-def]
     """Count columns in each text from `first` to `last`: compressed rows with ascending columns.
 
-    codes : numbers of words; indptr : (texts + 1,) where each begins in it.
-    columns : (numbers,) the column of each, -1 if absent.
+    codes, indptr, columns, n_columns : as of `features.count_codes`.
 
     Returns (texts,) cells in each row, (cells,) columns and counts.
     """

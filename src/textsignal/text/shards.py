@@ -1,7 +1,4 @@
-"""Texts on disk: cut into sentences, each word a number, without their characters.
-
-A shard is one file of arrays that is written completely or not at all. Every shard has separate numbers of words.
-"""
+"""Texts on disk: cut into sentences, each word a number of its shard, without their characters."""
 
 from __future__ import annotations
 
@@ -90,16 +87,7 @@ def read_arrays(place: Place) -> dict[str, NDArray[Any]]:
 
 
 def map_arrays(place: Place) -> dict[str, NDArray[Any]]:
-    """Return arrays as `read_arrays` does, mapped into memory without a copy.
-
-    Examples
-    --------
-    >>> path = getfixture("tmp_path") / "0.block"
-    >>> path = put_arrays({"counts": np.array([1, 2], np.uint16), "sizes": np.array([0.5])}, path)
-    >>> arrays = map_arrays(path)
-    >>> arrays["counts"], arrays["sizes"]
-    (array([1, 2], dtype=uint16), array([0.5]))
-    """
+    """Return arrays as `read_arrays` does, mapped into memory without a copy."""
     if isinstance(place, Held):
         return read_arrays(place)
     try:
@@ -138,17 +126,7 @@ def write_shard(texts: SentenceTexts, others: Mapping[str, NDArray[Any]], path: 
 
 
 def read_shard(path: Place) -> tuple[SentenceTexts, dict[str, NDArray[Any]]]:
-    """Return what `write_shard` wrote, without the texts themselves.
-
-    Examples
-    --------
-    >>> from textsignal.text.tokens import read_sentences
-    >>> path = getfixture("tmp_path") / "0.shard"
-    >>> path = write_shard(read_sentences(["Not clean. Noisy!", ""]), {"stars": np.array([2.0, 3.0])}, path)
-    >>> texts, others = read_shard(path)
-    >>> texts.words, texts.documents, texts.negated, others
-    (['not', 'clean', 'noisy'], array([0, 0]), array([False,  True, False]), {'stars': array([2., 3.])})
-    """
+    """Return what `write_shard` wrote, without the texts themselves."""
     arrays = read_arrays(path)
     try:
         words, codes, n_words, n_sentences, marks = (
@@ -184,10 +162,7 @@ def read_shard(path: Place) -> tuple[SentenceTexts, dict[str, NDArray[Any]]]:
 
 @contextmanager
 def shards_folder(given: str | Path | None, made_of: Mapping[str, Any]) -> Iterator[Path]:
-    """Provide a folder for shards: a temporary one, or the given one, which stays and whose shards are used again.
-
-    made_of : sources of the shards, for JSON; a folder of other shards is an error.
-    """
+    """Provide a folder for shards: a temporary one, or the given one, whose shards, `made_of` this, are used again."""
     if given is None:
         with tempfile.TemporaryDirectory(prefix="textsignal-") as place:
             yield Path(place)

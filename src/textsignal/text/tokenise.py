@@ -51,49 +51,21 @@ def words(text: str) -> list[str]:
     """Return the words of a text, lower-cased, in order.
 
     A word is a run of two or more letters, digits or underscores of any script. Apostrophes inside a word belong to it,
-    so that negations stay whole, but the possessive 's is dropped. Each emoji or symbol is a separate word; its skin
-    tone is dropped. Forms that differ only in encoding (ligatures, full-width letters, separate accents, curly
-    apostrophes) are one word.
+    so that negations stay whole, but the possessive 's is dropped. Each emoji or symbol is a separate word, without its
+    skin tone. Forms that differ only in encoding (ligatures, separate accents, curly apostrophes) are one word.
 
     Scripts without spaces give whole runs as one word, and French or Italian elisions (*l'hôtel*) stay whole: for
     these, give `TextVectorizer` another tokenizer.
-
-    Examples
-    --------
-    >>> words("The hotel’s lobby wasn't clean: 2 stars ☹️")
-    ['the', 'hotel', 'lobby', "wasn't", 'clean', 'stars', '☹']
     """
     return TOKEN.findall(normalise(text))
 
 
 def stop_words(which: str | Iterable[str] | None) -> frozenset[str]:
-    """Return a list of stop words.
+    """Return a list of stop words, as `words` returns them.
 
-    Parameters
-    ----------
-    which : "english" (or "en") is scikit-learn's list, with the contractions that negate nothing ("i'm", ...).
-        Another language, by English name or ISO code, is the list of the package ``stop-words``. All are without words
-        that negate ("not", "nicht", ...) and small words that carry opinion ("very", "too", ...). An iterable is taken
-        as the list itself, whatever it contains. None is the empty list.
-
-    Returns
-    -------
-    frozenset of str
-        The stop words, as `words` returns them.
-
-    Raises
-    ------
-    InputError
-        If a list of that name does not exist, or a member is not a string.
-
-    Examples
-    --------
-    >>> "the" in stop_words("english"), "not" in stop_words("english")
-    (True, False)
-    >>> "und" in stop_words("de"), "nicht" in stop_words("de")
-    (True, False)
-    >>> sorted(stop_words(["Hotel", "room"]))
-    ['hotel', 'room']
+    "english" (or "en") is scikit-learn's list, with the contractions that negate nothing ("i'm", ...). Another
+    language, by English name or ISO code, is the list of the package ``stop-words``. All are without words that negate
+    ("not", "nicht", ...) and small words that carry opinion ("very", "too", ...). An iterable is the list itself.
     """
     if which is None:
         return frozenset()
@@ -112,13 +84,7 @@ def stop_words(which: str | Iterable[str] | None) -> frozenset[str]:
 
 
 def language_name(language: str) -> str:
-    """Return the English name of a language, given by that or by its ISO code.
-
-    Examples
-    --------
-    >>> language_name("de"), language_name("German")
-    ('german', 'german')
-    """
+    """Return the English name of a language, given by that or by its ISO code."""
     name = LANGUAGE_MAPPING.get(language.lower(), language.lower())
     if name not in AVAILABLE_LANGUAGES:
         raise InputError(
@@ -134,13 +100,7 @@ def is_language_name(language: str) -> bool:
 
 
 def negates(word: str, language: str) -> bool:
-    """Return True if a normalised word negates what follows it; always False in a language without a list.
-
-    Examples
-    --------
-    >>> negates("wasn't", "english"), negates("n'aime", "french"), negates("gut", "german"), negates("no", "latin")
-    (True, True, False, False)
-    """
+    """Return True if a normalised word negates what follows it; always False in a language without a list."""
     if (language == "english" and word.endswith("n't")) or (language == "french" and word.startswith("n'")):
         return True
     return word in NEGATIONS.get(language, frozenset())
@@ -156,10 +116,7 @@ def normalise(text: str) -> str:
 
 @dataclass(frozen=True)
 class Token:
-    """A word as the tokenizer returns it, and its span in the text: `text[start:end]`.
-
-    The span is empty if the word is not in the text, as with a tokenizer that stems.
-    """
+    """A word as the tokenizer returns it, and its span `text[start:end]`, empty if the text does not contain it."""
 
     word: str
     start: int
@@ -190,14 +147,7 @@ class LocatedText:
 
 
 def located_words(text: str, tokenizer: Callable[[str], Iterable[str]] = words) -> list[Token]:
-    """Return the words of a text in order, with their positions.
-
-    Examples
-    --------
-    >>> located_words("The Staﬀ wasn’t rude.")
-    [Token(word='the', start=0, end=3), Token(word='staff', start=4, end=8),
-     Token(word="wasn't", start=9, end=15), Token(word='rude', start=16, end=20)]
-    """
+    """Return the words of a text in order, with their positions."""
     if tokenizer is words and text.isascii():
         return [Token(match[0], *match.span()) for match in TOKEN.finditer(text.lower())]
     if tokenizer is words:
@@ -212,14 +162,14 @@ def _sources(text: str) -> Iterator[tuple[int, int]]:
     """For every character of the normalised text, start and end of its source."""
     start = 0
     for end in range(1, len(text) + 1):
-        if end < len(text) and _joins_before(text[end]):
+        if end < len(text) and joins_before(text[end]):
             continue
         yield from [(start, end)] * len(normalise(text[start:end]))
         start = end
 
 
-def _joins_before(character: str) -> bool:
-    """True if a character may merge with the one before it: accents, vowel signs, Korean or invisible characters."""
+def joins_before(character: str) -> bool:
+    """Return True if a character may merge with that before it: accents, vowel signs, Korean, invisible ones."""
     if character.isascii():
         return False
     first = unicodedata.normalize("NFKD", character)[0]

@@ -1,8 +1,6 @@
 """Texts with their words as numbers, whole or cut into sentences, by one compiled pass over their bytes.
 
-Texts are encoded and read in blocks by threads, and their words get common numbers. `CharacterTable` holds the
-properties of every code point by the patterns of `sentences` and `tokenise`; it is filled in pages, when a text first
-contains a character of one.
+Texts are encoded and read in blocks by threads, and their words get common numbers.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ from functools import cache, cached_property
 from hashlib import blake2b
 from itertools import chain, pairwise
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -37,6 +35,7 @@ from textsignal.text.tokenise import (
     PAUSE_MARKS,
     PICTURE,
     TOKEN,
+    joins_before,
     negates,
     normalise,
     stop_words,
@@ -52,14 +51,7 @@ PAUSES = frozenset(PAUSE_MARKS) | {"-"}
 
 
 class Vocabulary:
-    """Numbers of words by first occurrence: batches in turn give the same numbers as all words at once.
-
-    Examples
-    --------
-    >>> vocabulary = Vocabulary()
-    >>> vocabulary.number(["clean", "room"]), vocabulary.number(["noisy", "room"]), vocabulary.words
-    (array([0, 1], dtype=int32), array([2, 1], dtype=int32), ['clean', 'room', 'noisy'])
-    """
+    """Numbers of words by first occurrence: batches in turn give the same numbers as all words at once."""
 
     def __init__(self, words: Iterable[str] = ()) -> None:
         self._numbers: defaultdict[str, int] = defaultdict()
@@ -83,12 +75,8 @@ class Vocabulary:
 class TokenisedTexts:
     """Texts with their words.
 
-    texts : (texts,) the texts, as they were tokenised.
     words : the distinct words, in the order in which they first occur.
-    codes : (all words of all texts,) the number of each in `words`.
-    indptr : (texts + 1,) where each text's words begin in `codes`.
-    tokenizer : that returned the words.
-    n_cleaned : number of texts that cleaning changed before they were tokenised.
+    codes : (all words of all texts,) the number of each in `words`; indptr : (texts + 1,) where each text begins in it.
     """
 
     texts: Sequence[str]
@@ -96,7 +84,6 @@ class TokenisedTexts:
     codes: NDArray[np.int32]
     indptr: NDArray[np.int64]
     tokenizer: Tokenizer
-    n_cleaned: int = 0
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -107,24 +94,26 @@ class TokenisedTexts:
         codes = self.codes[_ranges(self.indptr[rows], self.indptr[rows + 1])]
         return TokenisedTexts(texts_at(self.texts, rows), self.words, codes, indptr, self.tokenizer)
 
-    def first_copies(self) -> NDArray[np.int64]:
-        """Return (texts,) the first text with the same words in the same order; texts without words are their own.
 
-        Examples
-        --------
-        >>> tokenised(["Good food!", "Cold soup.", "good  food", "?"]).first_copies()
-        array([0, 1, 0, 3])
-        """
-        return _first_copies(self.codes, self.indptr)
+class Sentences(NamedTuple):
+    """Texts cut into sentences, for compiled loops.
+
+    ends : (texts + 1,) where each text's sentences begin; indptr : (sentences + 1,) where each sentence's words do.
+    codes, under, negated : (all words,) as in `SentenceTexts`.
+    """
+
+    ends: NDArray[np.int64]
+    indptr: NDArray[np.int64]
+    codes: NDArray[np.int32]
+    under: NDArray[np.bool_]
+    negated: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
 class SentenceTexts:
     """Texts cut into sentences, each word a number.
 
-    texts : (texts,) the texts, as they were read.
-    documents : (sentences,) the text of each sentence, ascending.
-    spans : (sentences, 2) where each sentence starts and ends in its text.
+    documents : (sentences,) the text of each, ascending; spans : (sentences, 2) where each starts and ends in it.
     words : the distinct words, in the order in which they first occur.
     codes : (all words,) the number of each in `words`; indptr : (sentences + 1,) where each sentence begins in it.
     under : (all words,) True under a negation; negated : True under a negation unless it is a function word.
@@ -174,6 +163,14 @@ class SentenceTexts:
         """Number of texts that cleaning changed."""
         return int(self.cleaned.sum())
 
+    def between(self, start: int, stop: int) -> Sentences:
+        """Return texts `start` to `stop`, sharing the memory of words."""
+        ends = self.sentence_ends[start : stop + 1]
+        indptr = self.indptr[ends[0] : ends[-1] + 1]
+        of_words = slice(indptr[0], indptr[-1])
+        words = self.codes[of_words], self.under[of_words], self.negated[of_words]
+        return Sentences(ends - ends[0], indptr - indptr[0], *words)
+
     def at(self, rows: NDArray[np.int64]) -> SentenceTexts:
         """Return some of the texts, in the order of `rows`."""
         ends = self.sentence_ends
@@ -193,15 +190,7 @@ class SentenceTexts:
 
     @classmethod
     def together(cls, parts: Sequence[SentenceTexts]) -> SentenceTexts:
-        """Concatenate parts, with the words that occur in them, as if all had been read at once.
-
-        Examples
-        --------
-        >>> parts = [read_sentences(["Clean room.", "Quiet room."]), read_sentences(["Not quiet"])]
-        >>> texts = SentenceTexts.together([parts[0].at(np.array([1])), parts[1]])
-        >>> texts.words, texts.codes, texts.documents
-        (['quiet', 'room', 'not'], array([0, 1, 2, 0], dtype=int32), array([0, 1]))
-        """
+        """Concatenate parts, with the words that occur in them, as if all had been read at once."""
         vocabulary = Vocabulary()
         numbers = [vocabulary.number(part.words) for part in parts]
         codes = [own[part.codes] for own, part in zip(numbers, parts, strict=True)]
@@ -221,7 +210,9 @@ class SentenceTexts:
 
     def first_copies(self) -> NDArray[np.int64]:
         """Return (texts,) the first text with the same words in order; texts without words are their own."""
-        return _first_copies(self.codes, self.document_indptr)
+        first: dict[bytes, int] = {}
+        words = (self.codes[start:end].tobytes() for start, end in pairwise(self.document_indptr.tolist()))
+        return np.array([first.setdefault(content, i) if content else i for i, content in enumerate(words)], int)
 
 
 def starts_of(sizes: Sequence[int] | NDArray[np.integer]) -> NDArray[np.int64]:
@@ -234,12 +225,6 @@ def _ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.in
     sizes = ends - starts
     before = starts_of(sizes)
     return np.arange(before[-1]) + np.repeat(starts - before[:-1], sizes)
-
-
-def _first_copies(codes: NDArray[np.int32], indptr: NDArray[np.int64]) -> NDArray[np.int64]:
-    first: dict[bytes, int] = {}
-    contents = (codes[start:end].tobytes() for start, end in pairwise(indptr.tolist()))
-    return np.array([first.setdefault(content, i) if content else i for i, content in enumerate(contents)], int)
 
 
 def texts_at(texts: Sequence[str], rows: NDArray[np.int64]) -> Sequence[str]:
@@ -260,22 +245,9 @@ def text_keys(texts: Iterable[str]) -> NDArray[np.uint64]:
 
 
 def tokenised(
-    texts: Iterable[str],
-    tokenizer: Tokenizer = words,
-    clean: Callable[[str], str] = str,
-    *,
-    n_jobs: int | None = -1,
+    texts: Iterable[str], tokenizer: Tokenizer = words, clean: Callable[[str], str] = str, *, n_jobs: int | None = -1
 ) -> TokenisedTexts:
-    """Tokenise texts, each once, after `clean`; by the compiled pass unless `tokenizer` is another function.
-
-    n_jobs : threads of the compiled pass, -1 for all cores; the result is the same for any number.
-
-    Examples
-    --------
-    >>> tokens = tokenised(["A clean room.", "Clean, clean!"])
-    >>> tokens.words, tokens.codes, tokens.indptr
-    (['clean', 'room'], array([0, 1, 0, 0], dtype=int32), array([0, 2, 4]))
-    """
+    """Tokenise texts after `clean`: by the compiled pass, in `n_jobs` threads, or by another function."""
     encoded = encode(texts, clean)
     if tokenizer is words:
         with LocalEngine(n_jobs) as engine:
@@ -288,27 +260,17 @@ def tokenised(
         parts = [vocabulary.number(tokenizer(text)) for text in encoded.texts]
         codes, indptr = np.concatenate([np.zeros(0, np.int32), *parts]), starts_of([len(part) for part in parts])
         distinct = vocabulary.words
-    return TokenisedTexts(encoded.texts, distinct, codes, indptr, tokenizer, int(encoded.cleaned.sum()))
+    return TokenisedTexts(encoded.texts, distinct, codes, indptr, tokenizer)
 
 
 def read_sentences(
-    texts: Iterable[str],
-    language: str = "english",
-    clean: Callable[[str], str] = str,
-    *,
-    n_jobs: int | None = -1,
+    texts: Iterable[str], language: str = "english", clean: Callable[[str], str] = str, *, n_jobs: int | None = -1
 ) -> SentenceTexts:
-    """Cut texts into sentences and words, each once, after `clean`; tests/text/plain_reading.py is it in plain Python.
+    """Cut texts, strings or an Arrow array, into sentences and words, after `clean`.
 
-    texts : strings, or an Arrow array of them.
     language : of negations; one without a list has none. Words on its stop list are not negated.
-    n_jobs : threads, -1 for all cores; the result is the same for any number.
 
-    Examples
-    --------
-    >>> read = read_sentences(["The room was not very clean. Nice staff!", "Fine"])
-    >>> read.documents, [read.words[code] for code in read.codes[read.negated]]
-    (array([0, 0, 1]), ['very', 'clean'])
+    tests/text/plain_reading.py is the same in plain Python.
     """
     encoded = encode(texts, clean)
     with LocalEngine(n_jobs) as engine:
@@ -346,10 +308,7 @@ def negation_of(words: Sequence[str], language: str) -> tuple[NDArray[np.bool_],
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """Texts that were checked and cleaned.
-
-    source : the texts in UTF-8; beyond : (texts,) True if not all ASCII; cleaned : (texts,) True if changed.
-    """
+    """Checked texts, also as UTF-8; beyond, cleaned : (texts,) True if not all ASCII, and if changed by cleaning."""
 
     texts: Sequence[str]
     source: Bytes
@@ -372,9 +331,7 @@ def encode(texts: Iterable[str], clean: Callable[[str], str]) -> Encoded:
             others = pa.array(list(changed.values()), pa.large_string())
             checked = ArrowTexts(pc.replace_with_mask(checked.array, is_changed, others))
         else:
-            checked = list(checked)
-            for row, text in changed.items():
-                checked[row] = text
+            checked = [changed.get(row, text) for row, text in enumerate(checked)]
         source = as_bytes(checked)
         beyond, _ = scanning.survey(source)
     return Encoded(checked, source, beyond, is_changed)
@@ -440,7 +397,7 @@ _PAUSES = re.compile(f"[{PAUSE_MARKS}]+")
 
 
 class CharacterTable:
-    """Characters as the compiled loops need them; pages are filled when needed."""
+    """Properties of every code point by the patterns of `sentences` and `tokenise`; pages are filled when needed."""
 
     def __init__(self) -> None:
         titles, short_forms = (
@@ -496,10 +453,7 @@ def _normal(letter: str) -> int | None:
         return NOTHING
     if len(plain) == 1 and plain.isascii():
         return ord(plain)
-    first = unicodedata.normalize("NFKD", letter)[0]
-    # It may merge with the one before it: an accent, a vowel sign, a part of a Korean syllable.
-    joins = unicodedata.category(first) in {"Mn", "Mc"} or "\u1160" <= first <= "\u11ff"
-    if joins or "Σ" in unicodedata.normalize("NFKC", letter):
+    if joins_before(letter) or "Σ" in unicodedata.normalize("NFKC", letter):
         return None
     if len(plain) == 1 or _PAUSES.fullmatch(plain) or not _TELLING.search(plain):
         return ord(plain[0])
@@ -512,11 +466,9 @@ BLOCK_BYTES = 1 << 20
 
 @dataclass(frozen=True, eq=False)
 class ReadBlock:
-    """Consecutive texts, read.
+    """Consecutive texts, read; `sentences` are the `sentence_ends` of `SentenceTexts`, `words` in Arrow's memory.
 
-    sentences : (texts + 1,) where the sentences of each begin; spans : (sentences, 2) in their text.
-    codes : (all words,) the number of each in `words`, ~ of it after a pause; indptr : (sentences + 1,) in it.
-    words : Arrow array of the distinct words, in the order in which they first occur.
+    codes : (all words,) the number of each in `words`, ~ of it after a pause.
     """
 
     sentences: NDArray[np.int64]

@@ -101,22 +101,12 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         self.dtype = dtype
 
     def fit(self, texts: Texts, y: object = None) -> Self:
-        """Choose the terms and learn their inverse document frequencies.
+        """Choose the terms and learn their inverse document frequencies; raises InputError if no term is left.
 
         Parameters
         ----------
         texts : the training texts: strings, or the result of `tokenise`.
         y : ignored; exists for scikit-learn's interface.
-
-        Returns
-        -------
-        TextVectorizer
-            Itself.
-
-        Raises
-        ------
-        InputError
-            If an option or a text cannot be used, or no term is left.
         """
         self._fit_counts(texts)
         return self
@@ -143,15 +133,6 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     def tokenise(self, texts: Texts) -> TokenisedTexts:
         """Tokenise texts, for methods to take instead of the texts: each text is tokenised once.
 
-        Parameters
-        ----------
-        texts : any texts; those that are tokenised are returned.
-
-        Returns
-        -------
-        TokenisedTexts
-            The texts and their words.
-
         Examples
         --------
         >>> vectorizer = TextVectorizer(weighting="count")
@@ -174,11 +155,6 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         ----------
         text : any text.
         cleaned : True if markup was removed already, as in the texts that `tokenise` returns.
-
-        Returns
-        -------
-        LocatedText
-            The tokens with their positions in the text, and every occurrence of a term.
         """
         check_is_fitted(self)
         (document,) = checked_texts([text])
@@ -198,17 +174,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         return self.terms_.copy()
 
     def set_output(self, *, transform: str | None = None) -> Self:
-        """Choose the container of X, as with every scikit-learn transformer.
-
-        Parameters
-        ----------
-        transform : "default", "pandas" or "polars"; None leaves it as it is.
-
-        Returns
-        -------
-        TextVectorizer
-            Itself.
-        """
+        """Choose the container of X, "default", "pandas" or "polars", as with every scikit-learn transformer."""
         if self.sparse_output and transform not in {None, "default"}:
             raise InputError(f"{transform} output is never sparse; make TextVectorizer(sparse_output=False) for it")
         return super().set_output(transform=transform)
@@ -221,11 +187,6 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         ----------
         params : its `get_params()`. JSON's forms are accepted: a list for a tuple, a name for a dtype.
         terms, idf, n_documents : its `terms_`, `idf_` and `n_documents_`.
-
-        Returns
-        -------
-        TextVectorizer
-            One with the same transform.
 
         Examples
         --------

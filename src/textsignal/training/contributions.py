@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from textsignal.arrays import Vector
 from textsignal.compute.engines import Compute
 from textsignal.data.covariates.design import Given
-from textsignal.families import Family, linear_predictor, log_scores
+from textsignal.families import Family, linear_predictor
 from textsignal.families.auto import Candidates
 from textsignal.stored_values import rule
 from textsignal.training.corpus import grouped
@@ -220,7 +220,7 @@ def choose_family(
             out = fold_of == fold
             fit = fit_glm(model, columns[~out], y[~out], counts[~out], start=start)
             model, start = replace(model, family=fit.family), fit.coefficients  # warm start for the next fold
-            lost[out] = log_scores(fit.family, values[out], fit.linear_predictor(columns[out]))
+            lost[out] = fit.family.log_scores(values[out], fit.linear_predictor(columns[out]))
         return float(np.average(lost, weights=counts))
 
     scores = [(family.name, score(family)) for family in given.families]

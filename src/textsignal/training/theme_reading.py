@@ -25,7 +25,6 @@ from textsignal.families import Family
 from textsignal.stored_values import rule
 from textsignal.text import prediction
 from textsignal.text.features import PHRASE_SIZE, WORD, Features, Known, Occurrences, count_codes
-from textsignal.text.prediction import Sentences
 from textsignal.text.tokenise import is_language_name
 from textsignal.text.tokens import SentenceTexts
 from textsignal.training.contributions import ThemeEffects, spoken_of
@@ -290,7 +289,7 @@ class ThemePredictor:
 
     def read(self, texts: SentenceTexts, tones: Sequence[Vector], compute: Compute) -> ToneAndShares:
         """Read texts, in blocks of them; tones : each (features,)."""
-        sentences = Sentences(sentence_ends(texts), texts.indptr, texts.codes, texts.under, texts.negated)
+        sentences = texts.between(0, len(texts))
         words, themes, inference = self.of_words(texts.words), self.themes, self.themes.inference
         phrases, effects = (len(self.known.parts), self.known.phrases), np.stack(list(tones), axis=1)
         topics: Array = pad(themes.topics.T, compute.kernels, np.dtype(float))

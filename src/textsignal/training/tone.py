@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 
 from textsignal.arrays import Array, Vector
 from textsignal.compute.engines import Compute
+from textsignal.compute.gpu import cupy
 from textsignal.compute.gpu import kernels as gpu
-from textsignal.compute.gpu.code import cupy
 from textsignal.compute.gpu.tone import GAUSSIAN, LOGISTIC, NEGATIVE_BINOMIAL, CardTexts, Steps, Visits, walk
 from textsignal.compute.hashing import Keys, drawn
 from textsignal.compute.kernels import Kernels, Rows

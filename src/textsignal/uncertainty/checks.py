@@ -23,7 +23,7 @@ from textsignal.arrays import Vector
 from textsignal.compute.engines.local import local_compute
 from textsignal.errors import InputError
 from textsignal.evaluation.metrics import calibration_table, overfit_warning, pit_shares, r2_score
-from textsignal.families import Family, log_scores
+from textsignal.families import Family
 from textsignal.families.auto import candidates
 from textsignal.insight.naming import Naming
 from textsignal.reading.mentions import Mentions
@@ -191,7 +191,7 @@ class Checked:
         None if the family cannot have drawn the observed ones, such as shares of trials.
         """
         family, eta, responses, rng = self.reading.mentions.family, self.sample.eta, self.sample.responses, self.rng(0)
-        if log_scores(family, responses, eta).max() > IMPOSSIBLE:
+        if family.log_scores(responses, eta).max() > IMPOSSIBLE:
             return None
         drawn = [family.sample(eta, rng) for _ in range(DRAWS)]
         if family.has_text:
@@ -363,7 +363,7 @@ def _held_back(family: Family, texts: Mentions) -> Vector:
         for fold in range(FOLDS):
             out = folds == fold
             fit = fit_glm(model, columns[~out], y[~out], texts.weight[~out])
-            scores[out] = log_scores(fit.family, texts.responses[out], fit.linear_predictor(columns[out]))
+            scores[out] = fit.family.log_scores(texts.responses[out], fit.linear_predictor(columns[out]))
     return scores
 
 

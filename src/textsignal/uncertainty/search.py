@@ -47,7 +47,7 @@ from textsignal.data.write import keep_line, kept_lines
 from textsignal.errors import InputError, OutputError
 from textsignal.estimators import GLMNMF
 from textsignal.evaluation.metrics import coherence, exclusivity, r2_score
-from textsignal.families import Family, log_scores
+from textsignal.families import Family
 from textsignal.families.auto import AUTO, candidates
 from textsignal.families.responses import as_numbers, as_response, in_numbers, ordered_categories
 from textsignal.reading import options as parts
@@ -368,7 +368,7 @@ class Cells(ABC):
         known = ~np.isnan(responses)
         observed, eta = responses[known], eta[known]
         return {
-            "deviance": float(2 * np.mean(log_scores(family, observed, eta))),
+            "deviance": float(2 * np.mean(family.log_scores(observed, eta))),
             "r2": r2_score(observed, family.mean(eta)),
             "coherence": float(coherence(X, profiles).mean()),
             "exclusivity": float(exclusivity(profiles).mean()),

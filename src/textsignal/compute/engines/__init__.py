@@ -1,59 +1,6 @@
-"""Where blocks of texts live, and how a step is taken over all of them."""
+"""Where blocks of texts live, and how a step is taken over all: an `Engine` is a LocalEngine or a DaskEngine."""
 
-from __future__ import annotations
+from textsignal.compute.engines.local import Compute, Item
+from textsignal.compute.engines.local import LocalEngine as Engine
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol, Self, TypeVar
-
-from textsignal.compute.kernels import Kernels
-
-
-class Summable(Protocol):
-    """A value that adds."""
-
-    def __add__(self, other: Self) -> Self: ...
-
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-Sum = TypeVar("Sum", bound=Summable)
-
-
-class Engine(Protocol):
-    """Cuts texts into blocks and maps steps over them. The cut and the order of adding never depend on threads.
-
-    Blocks are whatever a step takes, including handles from `keep`, and lists or tuples with these in them.
-
-    n_threads : of a step that cuts its own texts.
-    is_spread : True if steps run on workers with separate memory, where kept values stay.
-    """
-
-    n_threads: int
-    is_spread: bool
-
-    def cut(self, n_documents: int, n_nonzeros: int, n_terms: int) -> list[tuple[int, int]]:
-        """Row ranges of the blocks."""
-
-    def map(self, step: Callable[[Item], Result], blocks: Sequence[Item]) -> list[Result]:
-        """`step` of every block, in order."""
-
-    def keep(self, step: Callable[[Any], Any], blocks: Iterable[Any], turns: Iterable[int] | None = None) -> list[Any]:
-        """Handles of `step` of every block, in order: the values stay where they are made.
-
-        turns : (blocks,) workers take blocks in turn, those of one turn together; None if the order does not matter.
-        """
-
-    def stream(self, step: Callable[[Any], Result], blocks: Iterable[Any]) -> Iterator[Result]:
-        """`step` of every block, in order; only a few blocks are held at once."""
-
-    def sweep(self, step: Callable[[Item], Sum], blocks: Sequence[Item], groups: int = ...) -> Sum:
-        """The sum of `step` over all blocks, added in their order; at most `groups` sums are held at once."""
-
-
-@dataclass(frozen=True)
-class Compute:
-    """Engine and kernels of a computation: chosen once, by the caller, and passed on."""
-
-    engine: Engine
-    kernels: Kernels
+__all__ = ["Compute", "Engine", "Item"]

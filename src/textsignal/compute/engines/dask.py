@@ -1,11 +1,11 @@
 """Blocks in the memory of Dask's workers, on one machine or many: steps are sent there, and only sums are returned.
 
 Values that `keep` makes stay with their worker, as Dask futures, and are recomputed, from the file on, if it dies.
-Workers need textsignal and the files under the same names; they share no folder, and only Dask's spills are written.
-
-A step is sent to the scheduler once, as a task. Sums are added in the order of the local engine, so that results are
-the same bits, on processors of one kind.
+Workers need textsignal and the files under the same names; they share no folder. Sums are added in the order of the
+local engine: the same bits, on processors of one kind.
 """
+
+# ruff: noqa: D102 -- methods of `LocalEngine`
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from textsignal.compute.engines import Item, Result, Sum
-from textsignal.compute.engines.local import GROUPS, LocalEngine, add_up, in_groups
+from textsignal.compute.engines.local import GROUPS, Item, LocalEngine, Result, Sum, add_up, in_groups
 from textsignal.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,41 +35,25 @@ LARGE_TASKS = {"distributed.admin.large-graph-warning-threshold": "4GB"}
 MALLOC_OPTIONS = {-3: 2**25, -1: 2**26}
 
 
-class DaskEngine:
+class DaskEngine(LocalEngine):
     """Steps on the workers of a Dask cluster; `TextResponseModel.fit(..., engine=DaskEngine(client))`.
 
     On a worker it is a local engine: a step that cuts its own documents does so there.
 
-    Parameters
-    ----------
     client : distributed.Client; one with `direct_to_workers=True` is faster, if it reaches all of them.
     n_threads : of one step, for workers that take one step at a time and have more cores.
-
-    Examples
-    --------
-    >>> from distributed import Client, LocalCluster
-    >>> cluster = LocalCluster(n_workers=1, processes=False, dashboard_address="127.0.0.1:0")
-    >>> with cluster, Client(cluster) as client:
-    ...     engine = DaskEngine(client)
-    ...     handles = engine.keep(lambda block: 2 * block, [1, 2, 3])
-    ...     engine.sweep(lambda block: block + 1, handles)
-    15
     """
 
     is_spread = True
 
     def __init__(self, client: Client, n_threads: int = 1) -> None:
+        super().__init__()
         self.client, self.n_threads = client, n_threads
 
     def __reduce__(self) -> tuple[type[LocalEngine], tuple[int]]:
         return LocalEngine, (self.n_threads,)
 
-    def cut(self, n_documents: int, n_nonzeros: int, n_terms: int) -> list[tuple[int, int]]:
-        """Row ranges of the blocks, as the local engine cuts them."""
-        return LocalEngine().cut(n_documents, n_nonzeros, n_terms)
-
     def map(self, step: Callable[[Item], Result], blocks: Sequence[Item]) -> list[Result]:
-        """`step` of every block, in order."""
         return list(self.client.gather(self.keep(step, blocks)))
 
     def keep(
@@ -88,7 +71,6 @@ class DaskEngine:
         return [submit(block, workers=threads[turn % len(threads)]) for block, turn in pairs]
 
     def stream(self, step: Callable[[Any], Result], blocks: Iterable[Any]) -> Iterator[Result]:
-        """`step` of every block, in order; workers go on while one is looked at."""
         sent, most = self._sent(step), AT_ONCE * max(1, sum(self.client.nthreads().values()))
         waiting: deque[Future] = deque()
         for block in blocks:
@@ -127,11 +109,7 @@ def _taken(block: Any, step: Callable[[Any], Any]) -> Any:
 
 @functools.cache
 def _use_memory_again() -> None:
-    """Let the C library of a worker keep freed memory, as it does by default.
-
-    Dask has it return all (MALLOC_TRIM_THRESHOLD_): every array of more than 128 KB is then new memory, which the
-    system has to clear, for a tenth of a fit's time.
-    """
+    """Let a worker keep freed memory: Dask has it return all (MALLOC_TRIM_THRESHOLD_), for a tenth of a fit's time."""
     if sys.platform != "linux":
         return
     library = ctypes.CDLL(None)
@@ -141,13 +119,7 @@ def _use_memory_again() -> None:
 
 @contextmanager
 def connect(address: str, n_threads: int = 1) -> Iterator[DaskEngine]:
-    """The engine of a running cluster, until the end of the `with`; address : of its scheduler, "tcp://host:8786".
-
-    Raises
-    ------
-    InputError
-        If Dask is not installed, or no scheduler answers at the address.
-    """
+    """The engine of a running cluster, until the end of the `with`; address : of its scheduler, "tcp://host:8786"."""
     if find_spec("distributed") is None:
         raise InputError("the Dask engine needs Dask; install textsignal[dask]")
     from distributed import Client

@@ -9,15 +9,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import copy_context
+from dataclasses import dataclass
 from itertools import islice, pairwise
-from typing import Any, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
 
-from textsignal.compute.engines import Compute, Item, Result, Sum
 from textsignal.compute.gpu import kernels as gpu
-from textsignal.compute.gpu.code import missing
+from textsignal.compute.gpu import missing
 from textsignal.compute.kernels import Kernels, compiled
 from textsignal.errors import InputError
 
@@ -32,19 +32,20 @@ GROUPS, AT_ONCE = 64, 8
 DEVICES: dict[str, Kernels] = {"cpu": compiled, "cuda": gpu}
 
 
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+Sum = TypeVar("Sum")
+
+
 class LocalEngine:
     """Threads over blocks, which are cut by the data alone and added in their order: the same bits for any `n_jobs`.
 
-    n_jobs : threads; -1 for all cores, None for 1 (joblib's convention).
-
-    Examples
-    --------
-    >>> with LocalEngine(n_jobs=2) as engine:
-    ...     engine.sweep(lambda block: sum(block), [(1, 2), (3, 4)])
-    10
+    Blocks are whatever a step takes, including handles from `keep`, and lists or tuples with these in them.
+    n_threads : of a step that cuts its own texts.
     """
 
-    is_spread = False
+    #: True if workers with separate memory run steps.
+    is_spread: ClassVar[bool] = False
 
     def __init__(self, n_jobs: int | None = None) -> None:
         self.n_threads = effective_n_jobs(n_jobs)
@@ -96,7 +97,10 @@ class LocalEngine:
         return [results.pop(i) for i in range(len(blocks))]
 
     def keep(self, step: Callable[[Any], Any], blocks: Iterable[Any], turns: Iterable[int] | None = None) -> list[Any]:
-        """`step` of every block: all is in this process."""
+        """Handles of `step` of every block, in order: the values stay where they are made.
+
+        turns : (blocks,) workers take blocks in turn, those of one turn together; None if the order does not matter.
+        """
         return self.map(step, list(blocks))
 
     def stream(self, step: Callable[[Any], Result], blocks: Iterable[Any]) -> Iterator[Result]:
@@ -109,6 +113,14 @@ class LocalEngine:
         """The sum of `step` over all blocks, added in their order within fixed groups, then group by group."""
         parts = in_groups(blocks, groups)
         return add_up(self.map(lambda part: add_up(map(step, part)), parts))
+
+
+@dataclass(frozen=True)
+class Compute:
+    """Engine and kernels of a computation: chosen once, by the caller, and passed on."""
+
+    engine: LocalEngine
+    kernels: Kernels
 
 
 def in_groups(blocks: Sequence[Item], groups: int) -> list[Sequence[Item]]:

@@ -1,8 +1,10 @@
-"""The kernels in CUDA, one block of texts at a time; CuPy compiles and starts them. Formulas stand in `reference`.
+"""The kernels in CUDA, one block of texts at a time. Formulas stand in `reference`.
 
-Arguments may lie in this process' memory or on the card: they are moved to the card, and results are returned where the
-weights, topics or effects are. Sums are added in an order that depends on the data alone.
+Arguments may lie in this process' memory or on the card, and results are returned where the weights, topics or effects
+are. Sums are added in an order that depends on the data alone. Tone is not learnt by these, but by `tone.walk`.
 """
+
+# ruff: noqa: D103
 
 from __future__ import annotations
 
@@ -11,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from textsignal.compute.gpu.code import blocks, cupy, function
+from textsignal.compute.gpu import blocks, cupy, function
 from textsignal.compute.kernels import Array, Rows, TextSums, Vector, WeightStep
 from textsignal.compute.kernels.reference import FIRST_STEPS, TINY
+from textsignal.compute.kernels.reference import adagrad_step as adagrad_step
 from textsignal.compute.kernels.reference import adam_step as adam_step
 from textsignal.compute.kernels.reference import share_gradient as share_gradient
 from textsignal.compute.kernels.reference import shares as shares
@@ -26,7 +29,6 @@ def lanes(dtype: DTypeLike) -> int:
 
 
 def pull_on_weights(X: Rows, W: Array, HT: Array, out: Array | None = None) -> Array:
-    """R H^T."""
     cp, text = cupy(), _on_card(X, W.dtype)
     weights, topics = cp.asarray(W), cp.asarray(HT)
     pull = cp.empty_like(weights)
@@ -37,7 +39,6 @@ def pull_on_weights(X: Rows, W: Array, HT: Array, out: Array | None = None) -> A
 def weight_step(
     W: Array, pull: Array, mass: Array, slope: Array, beta: Array, gamma: Array, out: Array | None = None
 ) -> WeightStep:
-    """The paper's step and a bound on the text loss' change."""
     cp = cupy()
     w, towards, all_mass, more = (cp.asarray(values) for values in (W, pull, mass, gamma))
     G = cp.asarray(slope).reshape(len(W), -1) @ cp.asarray(beta).reshape(len(mass), -1).T
@@ -49,7 +50,6 @@ def weight_step(
 
 
 def text_sums(X: Rows, W: Array, HT: Array, weight: Array, out: Array | None = None) -> TextSums:
-    """Pull on the topics, mass of the weights and the part of the text loss that moves."""
     cp = cupy()
     often, weights = cp.asarray(weight, dtype=W.dtype), cp.asarray(W)
     pull, log_loss = _topic_sums(X, weights, cp.asarray(HT), often, None)
@@ -58,7 +58,6 @@ def text_sums(X: Rows, W: Array, HT: Array, weight: Array, out: Array | None = N
 
 
 def response_sums(W: Array, gradient: Vector, curvature: Vector) -> tuple[Vector, Vector]:
-    """Gradient and Hessian in (beta, intercept)."""
     cp = cupy()
     Z = cp.ones((len(W), W.shape[1] + 1))
     Z[:, :-1] = cp.asarray(W)
@@ -67,7 +66,6 @@ def response_sums(W: Array, gradient: Vector, curvature: Vector) -> tuple[Vector
 
 
 def infer(X: Rows, HT: Array, W: Array, smoothing: float, tol: float, max_iter: int) -> NDArray[np.int64]:
-    """Each document's best weights, in place."""
     cp, text, n = cupy(), _on_card(X, W.dtype), len(W)
     topics, weights = cp.asarray(HT), cp.asarray(W)
     mass, steps = topics.sum(axis=0), cp.zeros(n, np.int64)
@@ -84,7 +82,6 @@ def infer(X: Rows, HT: Array, W: Array, smoothing: float, tol: float, max_iter: 
 
 
 def implicit_sums(X: Rows, W: Array, HT: Array, slope: Vector, beta: Vector, weight: Array, smoothing: float) -> Array:
-    """Gradient in the topics where weights follow them, up to a constant for each topic."""
     cp, text = cupy(), _on_card(X, W.dtype)
     weights, topics, number = cp.asarray(W), cp.asarray(HT), W.dtype.type(smoothing)
     slopes = cp.ascontiguousarray(cp.asarray(slope, dtype=float).reshape(len(W), -1))
@@ -98,25 +95,11 @@ def implicit_sums(X: Rows, W: Array, HT: Array, slope: Vector, beta: Vector, wei
 
 
 def predictors(X: Rows, effects: Array) -> Array:
-    """Linear predictors of several fits."""
     cp, text, n = cupy(), _on_card(X, effects.dtype), X.n_documents
     eta = cp.empty((n, effects.shape[1]), effects.dtype)
     given = (*text, np.int64(n), cp.asarray(effects), np.int64(len(effects) - 1), eta)
     _run("predictors", effects, *blocks(n, 4), given)
     return _home(eta, effects)
-
-
-def adagrad_step(X: Rows, slopes: Array, effects: Array, squares: Array, rate: float) -> None:
-    """Adagrad's steps of several fits, document by document, in place."""
-    cp, constant = cupy(), len(effects) - 1
-    moved, moved_squares = cp.asarray(effects), cp.asarray(squares)
-    given = (*_by_term(X, constant, effects.dtype), np.int64(X.n_documents), cp.asarray(slopes, dtype=effects.dtype))
-    number = effects.dtype.type(rate)
-    columns = (effects.shape[1],)
-    _run("adagrad_step", effects, (constant + 1,), columns, (*given, number, np.int64(constant), moved, moved_squares))
-    if isinstance(effects, np.ndarray):
-        moved.get(out=effects)
-        moved_squares.get(out=squares)
 
 
 def _topic_sums(X: Rows, W: Any, HT: Any, weight: Any, directions: Any) -> tuple[Any, float]:

@@ -237,20 +237,3 @@ extern "C" __global__ void predictors(const int64* indptr, const int* indices, c
         add_scaled(sum, data[p], load(effects, indices[p], one.lane));
     store(eta, one.number, one.lane, sum);
 }
-
-// Adagrad's steps document by document: a thread for each feature and fit; the last block is the constant's.
-extern "C" __global__ void adagrad_step(const int64* starts, const int64* order, const int* rows, const real* data,
-                                        int64 n, const real* slopes, real rate, int64 constant, real* effects,
-                                        real* squares) {
-    int64 feature = blockIdx.x, at = feature * TOPICS + threadIdx.x;
-    bool all = feature == constant;
-    real effect = effects[at], square = squares[at];
-    for (int64 p = all ? 0 : starts[feature], stop = all ? n : starts[feature + 1]; p < stop; ++p) {
-        int64 i = all ? p : rows[order[p]];
-        real slope = slopes[i * TOPICS + threadIdx.x] * (all ? (real)1 : data[order[p]]);
-        square += slope * slope;
-        effect -= rate * slope / sqrt(square);
-    }
-    effects[at] = effect;
-    squares[at] = square;
-}

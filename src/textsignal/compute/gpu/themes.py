@@ -1,7 +1,4 @@
-"""Themes of sentences that all lie on the card: KL-NMF.
-
-In single precision. Iterations are those of `training.joint` with the text alone; formulas stand in `reference`.
-"""
+"""Themes of sentences that all lie on the card: `training.joint` with the text alone, in single precision."""
 
 from __future__ import annotations
 
@@ -10,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from textsignal.compute.gpu import blocks, cupy, function
 from textsignal.compute.gpu import kernels as gpu
-from textsignal.compute.gpu.code import blocks, cupy, function
 from textsignal.compute.kernels import Rows
 from textsignal.compute.kernels.reference import EPSILON
 
@@ -30,10 +27,9 @@ class CardSentences:
     """Sentences on the card: as they were given, and as `theme_step` takes them, those of a chunk ordered by length.
 
     rows : (sentences, terms) weighted counts; chunk : sentences whose sums are taken together.
-    order : (sentences,) which sentence stands at each place.
+    order : (sentences,) which sentence stands at each place; weight : (sentences,) in this order, None for 1.
     nonzeros : (nonzeros, 2) term and value, both int32; starts : (chunks,) where each chunk begins in them.
     spans : (sentences, 2) where each sentence begins in its chunk, and how many nonzeros it has.
-    weight : (sentences,) how often each counts, or None for once; in this order.
     unit : a power of 2; sums over terms are counted in whole numbers of 1 / unit.
     """
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from textsignal.compute.gpu.code import blocks, cupy, function
+from textsignal.compute.gpu import blocks, cupy, function
 from textsignal.compute.hashing import mix
 from textsignal.compute.kernels import Rows
 
@@ -36,11 +36,7 @@ class Steps:
 
 @dataclass(frozen=True)
 class Visits:
-    """Visits to documents in one pass.
-
-    keys : (visits,) what each draws from; rows : (visits,) the document, or None for each once, in order.
-    part : (visits,) how much each counts, or None for all alike.
-    """
+    """Visits to documents in one pass: what each draws from, its document (None: each once), its weight (None: 1)."""
 
     keys: Any
     rows: Any = None
@@ -60,11 +56,10 @@ def drawn(keys: Any, *draw: int) -> Any:
 
 @dataclass(frozen=True)
 class CardTexts:
-    """Documents on the card that steps are taken by.
+    """Documents on the card.
 
-    X : (documents, features) roots of counts times sizes, in single precision; folds : (documents,) int32 the fit that
-    leaves each out. y : (documents, FITS) responses, or (documents, 1) the same for all fits; offset : (documents,) or
-    None for 0; both in single precision. visits : in one pass.
+    X : (documents, features) roots of counts times sizes; folds : (documents,) int32 the fit that leaves each out.
+    y : (documents, FITS) responses, or (documents, 1) the same for all fits; offset : (documents,) or None for 0.
     """
 
     X: Rows

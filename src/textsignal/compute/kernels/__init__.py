@@ -1,7 +1,7 @@
-"""Computations on one block of documents.
+"""Computations on one block of documents, by modules with the functions of `Kernels`.
 
-`reference` (NumPy) is the specification; `compiled` (numba) and `gpu` (CUDA) must match it. All are modules with the
-functions of `Kernels`, working on topics padded with zeros to a multiple of `lanes(dtype)`.
+`reference` (NumPy) is the specification; `compiled` (numba) and `gpu` (CUDA) must match it. Topics are padded with
+zeros to a multiple of `lanes(dtype)`.
 """
 
 from __future__ import annotations
@@ -16,12 +16,7 @@ from textsignal.arrays import Array, Vector
 
 
 class Rows(NamedTuple):
-    """Documents x terms in compressed rows.
-
-    indptr : (documents + 1,) int64, starting at 0.
-    indices : (nonzeros,) int32 term numbers.
-    data : (nonzeros,) positive values.
-    """
+    """Documents x terms in compressed rows: indptr starts at 0, indices are numbers of terms, data are positive."""
 
     indptr: NDArray[np.int64]
     indices: NDArray[np.int32]
@@ -68,10 +63,7 @@ class Means(NamedTuple):
 
 
 class Kernels(Protocol):
-    """A module of kernels: one block of documents, one array library. Parameters and formulas stand in `reference`.
-
-    `out` is memory to write the result, or an intermediate of that shape, into; without it some is allocated.
-    """
+    """A module of kernels; `reference` has their formulas. `out` : memory for the result, or one of its shape."""
 
     # ruff: noqa: D102
     def lanes(self, dtype: DTypeLike) -> int: ...

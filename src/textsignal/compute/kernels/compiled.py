@@ -3,6 +3,8 @@
 Every function releases the interpreter lock and uses one thread. Nothing of size nonzeros x topics is allocated.
 """
 
+# ruff: noqa: D103
+
 from __future__ import annotations
 
 import numpy as np
@@ -15,7 +17,6 @@ from textsignal.compute.kernels.reference import EPSILON, KEEP_GRADIENT, KEEP_SQ
 
 
 def pull_on_weights(X: Rows, W: Array, HT: Array, out: Array | None = None) -> Array:
-    """R H^T."""
     pull = zeros(W.shape, W.dtype) if out is None else out
     loops.pull_on_weights(X, W, HT, W.dtype.type(EPSILON), _groups(W), pull)
     return pull
@@ -24,7 +25,6 @@ def pull_on_weights(X: Rows, W: Array, HT: Array, out: Array | None = None) -> A
 def weight_step(
     W: Array, pull: Array, mass: Array, slope: Array, beta: Array, gamma: Array, out: Array | None = None
 ) -> WeightStep:
-    """The paper's step and a bound on the text loss' change."""
     moved = zeros(W.shape, W.dtype) if out is None else out
     change = np.empty(len(W))
     loops.weight_step(W, pull, mass, _columns(slope), _columns(beta), gamma, moved, change)
@@ -32,7 +32,6 @@ def weight_step(
 
 
 def text_sums(X: Rows, W: Array, HT: Array, weight: Array, out: Array | None = None) -> TextSums:
-    """Pull on the topics, mass of the weights and the part of the text loss that moves."""
     pull = zeros(HT.shape, HT.dtype)
     mass = np.zeros(W.shape[1], W.dtype)
     reconstruction = np.empty_like(X.data) if out is None else out
@@ -43,7 +42,6 @@ def text_sums(X: Rows, W: Array, HT: Array, weight: Array, out: Array | None = N
 
 
 def response_sums(W: Array, gradient: Vector, curvature: Vector) -> tuple[Vector, Vector]:
-    """Gradient and Hessian in (beta, intercept)."""
     n_topics = W.shape[1]
     if W.dtype != np.float64:
         single, W = W, zeros(W.shape, np.float64)
@@ -57,7 +55,6 @@ def response_sums(W: Array, gradient: Vector, curvature: Vector) -> tuple[Vector
 
 
 def infer(X: Rows, HT: Array, W: Array, smoothing: float, tol: float, max_iter: int) -> NDArray[np.int64]:
-    """Each document's best weights, in place."""
     steps = np.zeros(X.n_documents, dtype=np.int64)
     number = W.dtype.type
     settings = (number(smoothing), tol, max_iter, number(EPSILON))
@@ -66,7 +63,6 @@ def infer(X: Rows, HT: Array, W: Array, smoothing: float, tol: float, max_iter: 
 
 
 def implicit_sums(X: Rows, W: Array, HT: Array, slope: Vector, beta: Vector, weight: Array, smoothing: float) -> Array:
-    """Gradient in the topics where weights follow them, up to a constant for each topic."""
     gradient, number = zeros(HT.shape, HT.dtype), W.dtype.type
     given, settings = (_columns(slope), _columns(beta), weight), (number(smoothing), number(EPSILON))
     loops.implicit_sums(X, HT, loops.mass(HT), W, *given, settings, _groups(W), *_document_memory(W), gradient)
@@ -74,31 +70,26 @@ def implicit_sums(X: Rows, W: Array, HT: Array, slope: Vector, beta: Vector, wei
 
 
 def shares(logits: Vector, HT: Array) -> None:
-    """Softmax of the logits over terms, into HT; logits become its logarithm."""
     # NumPy's exponential is vectorised, numba's is not. Logits are logarithms of shares and a small step away: no
     # exponential overflows.
     loops.shares(logits, np.exp(logits), HT)
 
 
 def share_gradient(pull: Array, HT: Array, profile: Vector, prior: float, n_documents: float, out: Vector) -> None:
-    """Gradient in the logits of topics."""
     loops.share_gradient(pull, HT, profile, prior, n_documents, np.zeros(out.shape[1]), out)
 
 
 def adam_step(parameters: Vector, gradient: Vector, means: Means, rate: float, count: int) -> None:
-    """One step of Adam, in place."""
     loops.adam_step(parameters, gradient, means, rate / (1 - KEEP_GRADIENT**count), 1 / np.sqrt(1 - KEEP_SQUARE**count))
 
 
 def predictors(X: Rows, effects: Array) -> Array:
-    """Linear predictors of several fits."""
     eta = zeros((X.n_documents, effects.shape[1]), effects.dtype)
     loops.predictors(X, effects, _groups(effects), eta)
     return eta
 
 
 def adagrad_step(X: Rows, slopes: Array, effects: Array, squares: Array, rate: float) -> None:
-    """Adagrad's steps of several fits, document by document, in place."""
     loops.adagrad_step(X, slopes, effects, squares, effects.dtype.type(rate), _groups(effects))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textsignal.evaluation import metrics as evaluate
-from textsignal.families import Family, best_constant, deviance, distribution_of_numbers, log_scores
+from textsignal.families import Family, best_constant, deviance
 from textsignal.report.values.data import Floats
 from textsignal.report.values.texts import Bar, Bins, ReportTexts, bars_of
 
@@ -115,7 +115,7 @@ def prediction_of(texts: ReportTexts) -> Prediction | None:
         pit=pit(family, responses, eta),
         interval_meant=meant,
         interval_held=held,
-        log_score=float(np.mean(log_scores(family, responses, eta))),
+        log_score=float(np.mean(family.log_scores(responses, eta))),
         log_score_without=without_text(family, texts.reading.observed.responses[training], responses),
     )
 
@@ -156,7 +156,7 @@ def pit(family: Family, responses: Floats, eta: Floats) -> tuple[Bar, ...]:
 
 def coverage(family: Family, responses: Floats, eta: Floats) -> tuple[float, float]:
     """Return the mean probability of central intervals, above INTERVAL for discrete responses, and the share inside."""
-    distribution = distribution_of_numbers(family, eta)
+    distribution = family.distribution_of_numbers(eta)
     low, high = (np.asarray(end) for end in distribution.interval(INTERVAL))
     at_low = np.asarray(distribution.pmf(low)) if hasattr(distribution, "pmf") else np.zeros(np.shape(low))
     meant = distribution.cdf(high) - distribution.cdf(low) + at_low
@@ -175,7 +175,7 @@ def without_text(family: Family, training: Floats, responses: Floats) -> float:
     ones = np.ones(known.size)
     constant = np.full(known.size, best_constant(family, y, ones))
     alone = family.refit(y, constant, ones)
-    return float(np.mean(log_scores(alone, responses, np.full(responses.size, constant[0]))))
+    return float(np.mean(alone.log_scores(responses, np.full(responses.size, constant[0]))))
 
 
 def agreement(responses: Floats, mean: Floats, bins: Bins) -> tuple[Agreement, ...]:

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from textsignal.evaluation.methods import fit_baselines
-from textsignal.families import Family, level_probabilities
+from textsignal.families import Family
 from textsignal.insight.naming import Naming
 from textsignal.reading.themes import Reading, ThemeReader
 from textsignal.report.values.data import Floats, ReportSettings
@@ -80,7 +80,7 @@ class Bins:
     def chances(self, family: Family, eta: Floats) -> Floats:
         """Return (texts, levels) probabilities of levels, or (texts, bins) of bins if there are no levels."""
         if self.levels.size:
-            return level_probabilities(family, eta)
+            return family.level_probabilities(eta)
         inner = self.edges[1:-1] - (1 if self.whole else 0)
         below = np.asarray(family.distribution(eta[:, None]).cdf(inner[None, :]))
         return np.diff(below, axis=1, prepend=0.0, append=1.0)
