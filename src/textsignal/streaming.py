@@ -48,8 +48,7 @@ from textsignal.training.streamed import (
     stored_tone,
     turns_of,
 )
-from textsignal.training.theme_model import Prepared, Response, learn_lexicon, prepare_read
-from textsignal.training.theme_reading import read_features
+from textsignal.training.theme_model import Prepared, Response, learn_lexicon, prepare_read, read_features
 from textsignal.training.tone import Tone, tone_folds
 
 #: Default memory limit of a fit; the minimum.

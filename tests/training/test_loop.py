@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from textsignal.errors import TrainingError
-from textsignal.training.loop import Losses, run
+from textsignal.training.fitted import Losses, run
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from textsignal.datasets import simulate_corpus, synthetic_reviews
 from textsignal.errors import InputError, TrainingError
 from textsignal.families import AdjacentCategories, Gaussian, NegativeBinomial, Ordinal, best_constant
 from textsignal.insight.explanation import slope_of
-from textsignal.training.covariance import dispersion_of
+from textsignal.training.glm import dispersion_of
 from textsignal.training.tone import _expected
 
 CORPUS = simulate_corpus(n_documents=150, n_terms=80, random_state=3)

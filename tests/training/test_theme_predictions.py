@@ -10,12 +10,11 @@ from textsignal.datasets import synthetic_reviews
 from textsignal.model import TextResponseModel
 from textsignal.text import prediction
 from textsignal.text.prediction import Sentences
-from textsignal.training import theme_reading
-from textsignal.training.theme_reading import (
+from textsignal.training import theme_model
+from textsignal.training.theme_model import (
     ThemePredictor,
     count_units,
     read_together,
-    sentence_ends,
 )
 from textsignal.training.themes import weighted
 
@@ -67,13 +66,13 @@ def test_bits_depend_neither_on_threads_nor_on_blocks(reader, monkeypatch):
     texts = [*ODD, *REVIEWS.texts]
     expected = reader.predictions(texts).eta
     for n_jobs, block in ((1, 7), (2, 1), (2, 64)):
-        monkeypatch.setattr(theme_reading, "BLOCK", block)
+        monkeypatch.setattr(theme_model, "BLOCK", block)
         np.testing.assert_array_equal(reader.with_jobs(n_jobs).predictions(texts).eta, expected)
 
 
 def test_content_terms_are_counted_as_in_the_matrix(reader):
     fitted, texts = reader.fitted, reader.tokenise([*REVIEWS.texts[:80], *ODD])
-    sentences = Sentences(sentence_ends(texts), texts.indptr, texts.codes, texts.under, texts.negated)
+    sentences = Sentences(texts.sentence_ends, texts.indptr, texts.codes, texts.under, texts.negated)
     words = ThemePredictor.of(fitted).of_words(texts.words)
     known = np.zeros(len(texts), dtype=bool)
     found = prediction.read_terms(sentences, 0, len(texts), words, fitted.themes.term_weights, known)

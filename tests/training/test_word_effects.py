@@ -12,8 +12,8 @@ from textsignal.training.draws import document_keys
 from textsignal.training.word_effects import (
     NO_GUIDE,
     SPARSE_SHARES,
-    HeldBack,
     WordProblem,
+    best_penalty,
     fit_guide,
     fit_word_effects,
     hold_back,
@@ -130,9 +130,9 @@ def test_copies_of_a_text_are_held_back_together():
     twice = WordProblem(sp.csr_array(sp.vstack([words.X, words.X])), *(np.tile(v, 2) for v in (words.y, words.weight)),
                         0.0, FAMILY)  # fmt: skip
     sides = hold_back(twice, document_keys(twice.X))
-    texts = [{row.tobytes() for row in side.X.toarray()} for side in (sides.rest, sides.outside)]
+    texts = [{row.tobytes() for row in side.X.toarray()} for side in sides]
     assert texts[0].isdisjoint(texts[1])
-    assert sides.outside.X.shape[0] + sides.rest.X.shape[0] == 2 * N
+    assert sum(side.X.shape[0] for side in sides) == 2 * N
 
 
 def test_penalties_are_tried_until_the_held_back_deviance_rises():
@@ -142,8 +142,7 @@ def test_penalties_are_tried_until_the_held_back_deviance_rises():
         tried.append(penalty)
         return np.full(V + 1, {4.0: 3.0, 3.0: 0.5, 2.0: 2.0, 1.0: 0.0}[penalty])
 
-    sides = HeldBack(words, words)
-    best, deviance = sides.best((4.0, 3.0, 2.0, 1.0), fit, words.null)
+    best, deviance = best_penalty(words, (4.0, 3.0, 2.0, 1.0), fit, words.null)
     assert (best, tried) == (3.0, [4.0, 3.0, 2.0])
     assert deviance == words.deviance(np.full(V + 1, 0.5))
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from operator import attrgetter
 from typing import Any, Self
 
@@ -38,7 +37,7 @@ from textsignal.estimators.predictions import Predicting, Predictions
 from textsignal.families import Family, as_family, best_constant, check_trainable, null_deviance
 from textsignal.training.corpus import Corpus, distinct_documents
 from textsignal.training.draws import document_keys
-from textsignal.training.fitted import FittedTopics, Run, Unit, fit_on_text
+from textsignal.training.fitted import FittedTopics, Losses, Run, Unit, Watch, fit_on_text
 from textsignal.training.glm import ResponseModel, fit_alone
 from textsignal.training.inference import Inference
 from textsignal.training.joint import (
@@ -51,7 +50,6 @@ from textsignal.training.joint import (
     train_joint,
     unit_topics,
 )
-from textsignal.training.loop import Losses, Watch
 from textsignal.training.predictive import PredictiveSettings, scale_rows, train_predictive
 from textsignal.training.start import FINE_TOPICS, INITS, STARTS, Start, given_start, unsupervised_start
 from textsignal.training.topics import CentredEffects, centred_effects, text_shares
@@ -69,7 +67,7 @@ DEFAULT_TOL = 1e-4
 
 @dataclass(frozen=True)
 class Task:
-    """One training run: its data, where it is computed, and what the user requested to start from."""
+    """One training run; restart : its number; W, H : what the user gave to start from."""
 
     corpus: Corpus
     family: Family
@@ -99,7 +97,7 @@ class TopicEstimator(
     n_init: int
     random_state: Any
     n_jobs: int | None
-    #: Everything that was learnt; the attributes of scikit-learn's names are read from it.
+    #: Everything that was learnt.
     fitted_: FittedTopics
 
     components_ = _learnt("topics", "(topics, terms) topics.")
@@ -121,7 +119,7 @@ class TopicEstimator(
 
     @property
     def converged_(self) -> bool:
-        """True if training stopped because the objective converged."""
+        """True if the objective converged."""
         return self.stop_reason_ == "converged"
 
     @property
@@ -149,10 +147,6 @@ class TopicEstimator(
     @abstractmethod
     def _train(self, task: Task) -> Run:
         """One training run; raises for options that are not allowed."""
-
-    @abstractmethod
-    def _response_model(self, family: Family, compute: Compute) -> ResponseModel:
-        """The GLM of the response on given weights."""
 
     @property
     def weighting(self) -> str:
@@ -227,35 +221,6 @@ class TopicEstimator(
         context.call_on_fit_task_end(estimator=self)
         return self
 
-    def with_topics(
-        self, topics: Array, X: Any, y: Any, sample_weight: ArrayLike | None = None, given: Given | None = None
-    ) -> Self:
-        """Return a new estimator with these topics in place of the current ones; the record of training stays.
-
-        Weights are inferred from the terms alone, as those of new texts are, and effects and intercept are refitted on
-        them. Effects of single words belonged to the old topics and are discarded.
-
-        Parameters
-        ----------
-        topics : (topics, terms) nonnegative.
-        X, y, sample_weight : as in `fit`; given : covariates and offset.
-        """
-        check_is_fitted(self)
-        matrix = check_text_matrix(self, X, reset=False)
-        response = check_response(self, matrix, y)
-        fitted = self.fitted_
-        encoded = fitted.family.encode(response)
-        if np.isnan(encoded).all():
-            raise InputError("no document has a response (all are missing), so effects cannot be refitted")
-        weight = check_weight(matrix, sample_weight)
-        corpus = Corpus(fitted.inference.rows(matrix), encoded, weight, given)
-        with local_compute(self.n_jobs) as compute:
-            how = replace(fitted.inference, topics=topics, fallback=None)
-            fit = fit_on_text(corpus, how, self._response_model(fitted.family, compute))
-        other = copy(self).set_params(n_topics=len(topics))
-        other.fitted_ = fit.model(fitted.trace, fitted.reason)
-        return other
-
     def predictions(
         self,
         documents: Any,
@@ -268,9 +233,8 @@ class TopicEstimator(
 
         Parameters
         ----------
-        documents : (texts, terms) as in `fit`.
+        documents, covariates, offset : (texts, ...) as in `fit`.
         weights : (texts, topics) inferred from their terms, if known already.
-        covariates, offset : as in `fit`.
         """
         check_is_fitted(self)
         fitted = self.fitted_
@@ -369,6 +333,7 @@ class TopicEstimator(
         return watch
 
 
+@dataclass(eq=False, repr=False)
 class GLMNMF(TopicEstimator):
     """Topics that reconstruct the text and explain a response of any family.
 
@@ -414,17 +379,15 @@ class GLMNMF(TopicEstimator):
 
     Attributes
     ----------
-    components_ : (topics, terms) topics, each summing to 1.
-    weights_ : (texts, topics) weights of the training texts, from their terms alone.
-    coef_, intercept_ : effects (topics,) and intercept; of three classes or more, each but the first has its own
-        against it: (classes - 1, topics) and (classes - 1,).
+    components_, weights_ : (topics, terms) topics, each summing to 1; (texts, topics) weights of the training texts,
+        from their terms alone.
+    coef_, intercept_ : effects (topics,) and intercept; of three classes or more (classes - 1, topics) and
+        (classes - 1,), against the first class.
     word_effects_ : (terms,) effects of single words beyond the topics; all 0 without `word_residual`.
     alpha_ : the supervision on the scale of the paper's alpha.
     objective_, trace_ : objective after every iteration; all parts of it, from the start on.
-    n_iter_ : iterations of joint, epochs of predictive training.
-    stop_reason_ : why training stopped: "converged", "max_iter", "callback" or, for predictive training, "all 20
-        epochs done".
-    converged_ : True if training stopped because the objective converged; never for predictive training.
+    n_iter_, converged_ : number of iterations or epochs; True if the objective converged: never in predictive training.
+    stop_reason_ : "converged", "max_iter", "callback" or, for predictive training, "all 20 epochs done".
     levels_, classes_, family_ : the response's scale or classes, and the family that holds it.
 
     Examples
@@ -434,50 +397,27 @@ class GLMNMF(TopicEstimator):
     >>> model = GLMNMF(n_topics=5, random_state=0).fit(corpus.counts, corpus.ratings)
     >>> model.components_.sum(axis=1).round(6)
     array([1., 1., 1., 1., 1.])
-    >>> model.predict_proba(corpus.counts[:2]).sum(axis=1).round(6)
-    array([1., 1.])
     """
 
-    def __init__(
-        self,
-        n_topics: int = 10,
-        *,
-        family: str | Family = "binomial",
-        training: str = "predictive",
-        supervision: float = 0.5,
-        penalty: float | None = None,
-        fit_intercept: bool = True,
-        smoothing: float = 1.0,
-        thinning: float = 0.4,
-        max_epochs: int = 20,
-        batch_size: int = 200,
-        word_residual: bool = False,
-        max_iter: int = 500,
-        tol: float | None = None,
-        init: str = "nndsvda",
-        n_init: int = 1,
-        levels: ArrayLike | None = None,
-        random_state: Any = 0,
-        n_jobs: int | None = -1,
-    ) -> None:
-        self.n_topics = n_topics
-        self.family = family
-        self.training = training
-        self.supervision = supervision
-        self.penalty = penalty
-        self.fit_intercept = fit_intercept
-        self.smoothing = smoothing
-        self.thinning = thinning
-        self.max_epochs = max_epochs
-        self.batch_size = batch_size
-        self.word_residual = word_residual
-        self.max_iter = max_iter
-        self.tol = tol
-        self.init = init
-        self.n_init = n_init
-        self.levels = levels
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_topics: int = 10
+    _: KW_ONLY
+    family: str | Family = "binomial"
+    training: str = "predictive"
+    supervision: float = 0.5
+    penalty: float | None = None
+    fit_intercept: bool = True
+    smoothing: float = 1.0
+    thinning: float = 0.4
+    max_epochs: int = 20
+    batch_size: int = 200
+    word_residual: bool = False
+    max_iter: int = 500
+    tol: float | None = None
+    init: str = "nndsvda"
+    n_init: int = 1
+    levels: ArrayLike | None = None
+    random_state: Any = 0
+    n_jobs: int | None = -1
 
     def _train(self, task: Task) -> Run:
         check_choice("training", self.training, ["joint", "predictive"])
@@ -523,12 +463,9 @@ class GLMNMF(TopicEstimator):
             constant = best_constant(family, corpus.y[known], corpus.weight[known], corpus.offsets[known])
             task = replace(task, corpus=replace(corpus, offset=corpus.offsets + constant))
         fitted = self._train_joint(task, settings)
-        inference = Inference(unit_topics(fitted.topics))
-        fit = fit_on_text(corpus, inference, self._response_model(family, task.compute))
+        response = ResponseModel(family, task.compute, self._penalty_of(family), self.fit_intercept)
+        fit = fit_on_text(corpus, Inference(unit_topics(fitted.topics)), response)
         return Run(fit.model(fitted.trace, fitted.reason), fitted.trace.objective[-1])
-
-    def _response_model(self, family: Family, compute: Compute) -> ResponseModel:
-        return ResponseModel(family, compute, self._penalty_of(family), self.fit_intercept)
 
     def _train_predictively(self, task: Task) -> Run:
         for name in ("max_epochs", "batch_size"):
@@ -582,6 +519,7 @@ def _spread(corpus: Corpus, family: Family) -> float:
     return spread
 
 
+@dataclass(eq=False, repr=False)
 class JBNMF(TopicEstimator):
     """Joint Binomial NMF, the paper's model: topics that reconstruct the text and explain a bounded rating.
 
@@ -607,57 +545,34 @@ class JBNMF(TopicEstimator):
 
     Attributes
     ----------
-    components_ : (topics, terms) topics.
     weights_ : (texts, topics) weights of the training texts at the end of training: they depend on the response, so
         `transform` gives others.
-    coef_, intercept_ : effects and intercept (0).
-    objective_, trace_ : objective after every iteration; all parts of it, from the start on.
-    n_iter_, converged_, stop_reason_ : number of iterations, and why training stopped.
-    levels_, family_ : the rating scale, and the family that holds it.
+    components_, coef_, intercept_, objective_, trace_, n_iter_, stop_reason_, levels_, family_ : as in `GLMNMF`; topics
+        may have any sum, and the intercept is 0.
 
     Examples
     --------
     >>> from textsignal.datasets import simulate_corpus
     >>> corpus = simulate_corpus(n_documents=400, n_terms=200, random_state=2)
     >>> model = JBNMF(n_topics=5, random_state=0).fit(corpus.counts, corpus.ratings)
-    >>> model.components_.shape, model.coef_.shape
-    ((5, 200), (5,))
     >>> bool((model.trace_["objective"].diff().dropna() <= 0).all())
     True
-    >>> model.predict(corpus.counts[:2]).shape
-    (2,)
     """
 
-    def __init__(
-        self,
-        n_topics: int = 10,
-        *,
-        alpha: float = 0.05,
-        lam: float = 0.1,
-        gamma: float | str = "adaptive",
-        max_iter: int = 500,
-        tol: float = 1e-4,
-        coefficient_step: str = "newton",
-        learning_rate: float | None = None,
-        init: str = "nndsvda",
-        n_init: int = 1,
-        levels: ArrayLike | None = None,
-        random_state: Any = 0,
-        n_jobs: int | None = -1,
-    ) -> None:
-        self.n_topics = n_topics
-        self.alpha = alpha
-        self.lam = lam
-        self.gamma = gamma
-        self.max_iter = max_iter
-        self.tol = tol
-        self.coefficient_step = coefficient_step
-        self.learning_rate = learning_rate
-        self.init = init
-        self.n_init = n_init
-        self.levels = levels
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_topics: int = 10
+    _: KW_ONLY
+    alpha: float = 0.05
+    lam: float = 0.1
+    gamma: float | str = "adaptive"
+    max_iter: int = 500
+    tol: float = 1e-4
+    coefficient_step: str = "newton"
+    learning_rate: float | None = None
+    init: str = "nndsvda"
+    n_init: int = 1
+    levels: ArrayLike | None = None
+    random_state: Any = 0
+    n_jobs: int | None = -1
 
     def _train(self, task: Task) -> Run:
         if task.corpus.given is not None:
@@ -669,21 +584,16 @@ class JBNMF(TopicEstimator):
             check_number("learning_rate", self.learning_rate, least=0, above=True)
         newton = self.coefficient_step == "newton"
         step = NewtonStep() if newton else GradientStep(self.alpha, self.learning_rate)
-        settings = JointSettings(self.alpha, self.lam, _weight_rule(self.gamma), step, self.max_iter, self.tol)
+        rule: WeightRule = AdaptiveGamma()
+        if isinstance(self.gamma, str):
+            if self.gamma != "adaptive":
+                raise InputError(f'gamma={self.gamma!r} is not known; give "adaptive" or a number of at least 0')
+        else:
+            check_number("gamma", self.gamma, least=0, most=LARGEST_OPTION)
+            rule = FixedGamma(float(self.gamma))
+        settings = JointSettings(self.alpha, self.lam, rule, step, self.max_iter, self.tol)
         fitted = self._train_joint(task, settings)
         return Run(fitted, fitted.trace.objective[-1])
-
-    def _response_model(self, family: Family, compute: Compute) -> ResponseModel:
-        return ResponseModel(family, compute, self.lam, fit_intercept=False)
-
-
-def _weight_rule(gamma: float | str) -> WeightRule:
-    if gamma == "adaptive":
-        return AdaptiveGamma()
-    if isinstance(gamma, str):
-        raise InputError(f'gamma={gamma!r} is not known; give "adaptive" or a number of at least 0')
-    check_number("gamma", gamma, least=0, most=LARGEST_OPTION)
-    return FixedGamma(float(gamma))
 
 
 def check_given(n_documents: int, covariates: Any, offset: Any, groups: Any = None) -> Given:

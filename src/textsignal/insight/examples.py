@@ -13,7 +13,7 @@ from textsignal.errors import InputError
 from textsignal.estimators import Predictions
 from textsignal.families import check_trainable
 from textsignal.training.contributions import ThemeEffects
-from textsignal.training.theme_reading import ThemeReading
+from textsignal.training.theme_model import ThemeReading
 
 #: Least share of a theme in its example sentences; fewest and most words of these.
 LEAST_SHARE, LEAST_WORDS, MOST_WORDS = 0.5, 4, 40

@@ -1,6 +1,6 @@
 """Compiled loops of prediction: from words of sentences to tone and shares of texts, one text at a time.
 
-They compute what `training.theme_reading` computes in NumPy, without what only explanations need. Every loop releases
+They compute what `training.theme_model` computes in NumPy, without what only explanations need. Every loop releases
 the interpreter lock; texts are independent, so that the bits of one do not depend on the others.
 """
 

@@ -1,7 +1,4 @@
-"""Random draws that depend on a text's content only, not on its position or on other texts.
-
-Equal texts get equal draws, so a text of weight 2 is equivalent to two copies of it.
-"""
+"""Random draws by a text's content only: a text of weight 2 is equivalent to two copies of it."""
 
 from __future__ import annotations
 
@@ -21,8 +18,7 @@ STRATA = 5
 
 def document_keys(X: sp.csr_array) -> Keys:
     """(texts,) hash of the set of each text's terms, independent of their values and of rounding."""
-    keys: Keys = _keys(X.indptr, X.indices, None)
-    return keys
+    return np.asarray(_keys(X.indptr, X.indices, None))
 
 
 def content_keys(X: sp.csr_array, *columns: Vector) -> Keys:
@@ -65,8 +61,7 @@ def unit_halves(
     Draws 0 and 1 are the two halves of one cut, 2 and 3 those of another, and so on.
 
     rows : the texts to return, in this order, possibly repeated; keys : (rows,) seeds of the cuts.
-    sizes : (terms,) if given, values are these times the root of X; None uses X.
-    memory : buffers of values and terms that the halves are written to; None allocates new ones.
+    sizes : (terms,) if given, values are these times the root of X; memory : buffers of values and terms to reuse.
     """
     data, indices = half_memory(X, int(np.diff(X.indptr)[rows].sum())) if memory is None else memory
     indptr = np.zeros(len(rows) + 1, dtype=X.indptr.dtype)

@@ -23,8 +23,7 @@ from textsignal.compute.hashing import Keys, drawn
 from textsignal.errors import InputError
 from textsignal.families import Family
 from textsignal.text.tokenise import normalise
-from textsignal.training.theme_model import Prepared
-from textsignal.training.theme_reading import FittedThemes, ThemeReading
+from textsignal.training.theme_model import FittedThemes, Prepared, ThemeReading
 from textsignal.training.themes import ThemeText, word_vectors
 
 Rows = NDArray[np.int64]
@@ -45,11 +44,9 @@ NEAR = 0.01
 
 
 def halves(keys: Keys, n_refits: int, seed: int, most: int | None = None) -> list[Rows]:
-    """Draw the rows of each refit, ascending: refits 0 and 1 have the two halves of one cut, and so on.
+    """Draw the rows of each refit, ascending, at most `most`: refits 0 and 1 have the halves of one cut, and so on.
 
-    Cuts follow from keys, not from the order of texts, and copies stay together.
-
-    keys : (texts,); most : largest number of texts of a half.
+    Cuts follow from keys (texts,), not from the order of texts, and copies stay together.
     """
     middle, samples = len(keys) // 2, []
     for refit in range(n_refits):
@@ -60,7 +57,7 @@ def halves(keys: Keys, n_refits: int, seed: int, most: int | None = None) -> lis
 
 
 def theme_text(fitted: FittedThemes, reading: ThemeReading, weight: Vector, seed_words: SeedWords = None) -> ThemeText:
-    """Return the sentences that a model has read, to learn other themes from; weight : (texts,)."""
+    """Return the sentences that a model has read, to learn other themes from."""
     seeds, documents = _normalised(seed_words), reading.texts.documents
     return ThemeText(fitted.terms, fitted.term_tone[None], reading.units, documents, weight, seeds)
 
@@ -78,15 +75,7 @@ class Match:
 
 
 def match_topics(profiles: Array, others: Array) -> Match:
-    """Match topics one to one so that the sum of cosines is largest (the Hungarian method).
-
-    profiles, others : (topics, terms) nonnegative; there are at least as many others.
-
-    Examples
-    --------
-    >>> match_topics(np.array([[1.0, 0], [0, 1]]), np.array([[0.0, 2], [3, 0]]))
-    Match(numbers=array([1, 0]), cosines=array([1., 1.]))
-    """
+    """Match topics (topics, terms) one to one with at least as many others: the sum of cosines is largest."""
     cosines = _unit(profiles) @ _unit(others).T
     rows, numbers = linear_sum_assignment(-cosines)
     return Match(numbers, cosines[rows, numbers])
@@ -99,10 +88,9 @@ def _unit(profiles: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class ThemeHalves:
-    """The two halves of each cut and vectors of their terms, shared by all numbers of themes.
+    """Halves of each cut and vectors of their terms, shared by all numbers of themes.
 
-    texts, vectors : of the first half of the first cut, of its second, and so on.
-    n_speaking : number of texts with a content term.
+    texts, vectors : of the first half of the first cut, of its second, and so on; n_speaking : with a content term.
     """
 
     texts: Sequence[ThemeText]
@@ -146,26 +134,14 @@ class StableNumber:
 
 
 def dense_around(number: int, tried: Sequence[int]) -> list[int]:
-    """Return numbers between the neighbours of `number` among those tried, ascending.
-
-    Examples
-    --------
-    >>> dense_around(8, [5, 8, 12]), dense_around(5, [5, 8, 12])
-    ([6, 7, 9, 10, 11], [6, 7])
-    """
+    """Return numbers between the neighbours of `number` among those tried, ascending."""
     lower = max((each for each in tried if each < number), default=number)
     upper = min((each for each in tried if each > number), default=number)
     return [each for each in range(lower + 1, upper) if each not in tried]
 
 
 def most_stable(cells: Sequence[StableNumber]) -> StableNumber:
-    """Return the largest number of topics whose stability is near the greatest.
-
-    Examples
-    --------
-    >>> most_stable([StableNumber(5, 0.98, 0.02), StableNumber(6, 0.97, 0.01), StableNumber(9, 0.8, 0.1)]).n_topics
-    6
-    """
+    """Return the largest number of topics whose stability is near the greatest."""
     best = max(cells, key=lambda cell: cell.stability)
     near = max(NEAR, np.nan_to_num(best.error))
     return max((cell for cell in cells if cell.stability >= best.stability - near), key=lambda cell: cell.n_topics)
@@ -174,10 +150,7 @@ def most_stable(cells: Sequence[StableNumber]) -> StableNumber:
 def why_stable(
     taken: StableNumber, cells: Sequence[StableNumber], noun: str, kept: Sequence[StableNumber] | None = None
 ) -> str:
-    """Explain the choice of a number in a clause: its stability, and the best stability of larger numbers.
-
-    cells : all that were tried; kept : those among which stability decides, None for all.
-    """
+    """Explain in a clause the choice of a number among those tried; kept : those among which stability decides."""
     more = [cell.stability for cell in (cells if kept is None else kept) if cell.n_topics > taken.n_topics]
     beyond = f", with more at best {max(more):.2f}" if more else ""
     tried = sorted(cell.n_topics for cell in cells)

@@ -22,11 +22,7 @@ TOL, MAX_ITER = 1e-4, 1000
 
 @dataclass(frozen=True)
 class InferredWeights:
-    """Weights of texts given topics.
-
-    weights : (texts, topics); n_steps : (texts,) number of steps.
-    unknown : (texts,) True if no topic uses any term of the text, so that it got the fallback.
-    """
+    """Weights of texts given topics; unknown : True if no topic uses any term of the text: it has the fallback."""
 
     weights: Array
     n_steps: NDArray[np.int64]
@@ -35,13 +31,9 @@ class InferredWeights:
 
 @dataclass(frozen=True)
 class Inference:
-    """Settings that, together with a text, determine its weights.
+    """Settings that, together with a text, determine its weights, as in `infer_weights`.
 
-    topics : (topics, terms) nonnegative.
-    smoothing : keeps weights off zero.
-    tol : tolerance of a text's loss, relative to its total.
-    unit_rows : True if rows are scaled to l2 norm 1 first.
-    fallback : (topics,) weights of a text with no known term; None for zeros.
+    unit_rows : True if rows are scaled to l2 norm 1 first; fallback : None for zeros.
     """
 
     topics: Array

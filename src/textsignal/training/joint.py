@@ -17,10 +17,9 @@ from textsignal.compute.kernels import pad
 from textsignal.compute.kernels.reference import EPSILON
 from textsignal.families import Family
 from textsignal.training.corpus import Addable, Block, Corpus, Parameters, ResponseSums, place
-from textsignal.training.fitted import FittedTopics
+from textsignal.training.fitted import FittedTopics, Losses, Trace, Watch, run
 from textsignal.training.glm import MOST_HALVINGS, Blocks, ResponseModel, fit_coefficients, newton_direction
 from textsignal.training.inference import TOL
-from textsignal.training.loop import Losses, Trace, Watch, run
 
 #: Sums of responses that are not used.
 NO_RESPONSE = ResponseSums(0.0, np.zeros(0), np.zeros((0, 0)))
@@ -105,9 +104,9 @@ class AdaptiveGamma:
 
 
 class CoefficientStep:
-    """Update of the coefficients, once per iteration, given the sums at the current weights; the base keeps them fixed.
+    """Update of the coefficients, once per iteration; the base keeps them fixed.
 
-    reads_response : True if the update needs these sums.
+    reads_response : True if the update needs the sums at the current weights.
     """
 
     reads_response: ClassVar[bool] = True
@@ -117,7 +116,7 @@ class CoefficientStep:
         return parameters
 
     def settle(self, model: ResponseModel, blocks: Blocks, parameters: Parameters) -> Parameters:
-        """Return the parameters for the start, and for the end after the weights have converged."""
+        """Return the parameters for the start, and for the end."""
         return parameters
 
 
@@ -147,8 +146,8 @@ class NewtonStep(CoefficientStep):
 class GradientStep(CoefficientStep):
     """The paper's step: beta <- beta - rate * alpha * (gradient + 2 penalty beta).
 
-    rate : the paper's eta, which it leaves open; None takes 1 / (alpha * largest eigenvalue of the Hessian), halved
-        until loss and penalty do not rise, which is safe on every scale of text.
+    rate : the paper's eta; None takes 1 / (alpha * largest eigenvalue of the Hessian), halved until loss and penalty do
+        not rise, which is safe on every scale of text.
     """
 
     alpha: float
@@ -180,10 +179,7 @@ def descend(
 
 @dataclass(frozen=True)
 class JointSettings:
-    """User settings of joint training.
-
-    There is no intercept, as in the paper: rows of text have nearly constant totals, and free weights would trade
-    such a constant for the response.
+    """Settings of joint training. There is no intercept, as in the paper: free weights would trade it for the response.
 
     unit_topics : True if every topic is kept at sum 1; False in the paper, where a topic can shrink while its weights
         grow, which makes its coefficient and the penalty arbitrarily small, and its effect can diverge.
@@ -202,9 +198,8 @@ class JointSettings:
 class Sums(Addable):
     """Sums of one sweep over texts, at the current weights and parameters.
 
-    pull : (terms, padded topics) sum of weight * w x / (wH): the numerator of the topics' update.
-    mass : (padded topics,) sum of weight * w: its denominator.
-    text_loss : generalised KL divergence; response : sums over the responses.
+    pull, mass : sums of weight * w x / (wH) and of weight * w: numerator and denominator of the topics' update.
+    text_loss : generalised KL divergence.
     """
 
     pull: Array
@@ -226,8 +221,7 @@ class JointState:
 class Joint:
     """The method: updates of topics, coefficients and weights in the paper's order.
 
-    One sweep per iteration: the sums that the topics' and coefficients' updates need are taken at the end of the
-    weights' sweep, while a text is in cache.
+    The sums for the next updates of topics and coefficients are taken in the weights' sweep, while a text is in cache.
     """
 
     blocks: Sequence[Block]
@@ -248,10 +242,8 @@ class Joint:
             moved = unit_topics((state.parameters.HT * state.sums.pull).T).T
         else:
             moved = state.parameters.HT * (state.sums.pull / (state.sums.mass + EPSILON))
-        HT = compute.kernels.zeros(moved.shape, self.start.HT.dtype)
-        HT[:] = moved
+        topics = replace(state.parameters, HT=pad(moved, compute.kernels, self.start.HT.dtype))
         # 2. Coefficients.
-        topics = replace(state.parameters, HT=HT)
         parameters = settings.coefficient_step.move(self.response, self.blocks, topics, state.sums.response)
 
         # 3. Weights, and the sums of the next iteration.

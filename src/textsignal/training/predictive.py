@@ -27,10 +27,9 @@ from textsignal.compute.kernels import Kernels, Means, Rows, pad
 from textsignal.families import Family
 from textsignal.training.corpus import Addable, Block, Corpus, Parameters, Responses
 from textsignal.training.draws import document_keys, thinned
-from textsignal.training.fitted import Run, TextFit, fit_on_text
+from textsignal.training.fitted import Losses, Run, TextFit, Trace, Watch, fit_on_text, run
 from textsignal.training.glm import ResponseModel
 from textsignal.training.inference import Inference, row_norms, unit_rows
-from textsignal.training.loop import Losses, Trace, Watch, run
 from textsignal.training.start import PredictiveStart, better_start, predictive_start
 from textsignal.training.word_effects import NO_GUIDE, Guide, fit_guide
 
@@ -50,7 +49,7 @@ FINAL_TOL = 1e-10
 
 @dataclass(frozen=True)
 class PredictiveSettings:
-    """User settings of predictive training; `supervision` is s and `smoothing` c, on the scale of this corpus."""
+    """Settings of predictive training; `supervision` is s, on the scale of this corpus."""
 
     supervision: float
     penalty: float
@@ -76,8 +75,7 @@ class PredictiveSums(Addable):
 class PredictiveState:
     """State of training after `epoch` epochs.
 
-    parameters : (terms * topics + topics + 1,) logits of the topics, effects, intercept, of each linear predictor.
-    means, count : of the optimiser, and the steps it has taken.
+    parameters : logits of the topics, effects and intercepts; means, count : of the optimiser, and the steps it took.
     W : (texts, padded topics) the weights that inference starts from.
     """
 
@@ -111,9 +109,8 @@ class Epoch(Responses):
 class Predictive:
     """The method: one iteration is one pass over all texts in random batches.
 
-    corpus : rows of norm 1; length : (texts,) their lengths; profile : (terms,) the mean term profile, long texts
-        counting more; keys : (texts,) that batches and thinning are drawn from.
-    first : the initial state.
+    corpus : rows of norm 1; length : (texts,); profile : (terms,) mean term profile, long texts counting more.
+    keys : (texts,) that batches and thinning are drawn from.
     """
 
     corpus: Corpus
@@ -134,7 +131,7 @@ class Predictive:
         return PredictiveState(parameters, means, 0, W, 0, unknown)
 
     def step(self, state: PredictiveState) -> PredictiveState:
-        """One epoch. Its order and its thinning follow from the texts, the seed and the epoch's number alone."""
+        """One epoch, whose order and thinning follow from the texts, the seed and the epoch's number alone."""
         compute, settings = self.response.compute, self.settings
         keys = drawn(self.keys, settings.seed, state.epoch)
         order = np.argsort(keys, kind="stable")
@@ -172,8 +169,6 @@ class Predictive:
         y, weight, length = self.corpus.y[order], self.corpus.weight[order], self.length[order]
         # A text without a term gets mean weights in the end, so it has no gradient here.
         observed = ~np.isnan(y) & (length > 0)
-        W = self.response.compute.kernels.zeros((len(order), state.W.shape[1]), state.W.dtype)
-        W[:] = state.W[order]
         return Epoch(
             X=X,
             y=np.where(observed, y, 0.0),
@@ -181,11 +176,11 @@ class Predictive:
             response_weight=weight * observed,
             tilt=self.guide.tilt(X, order, y, self.response.family),
             offset=self.corpus.offsets[order],
-            W=W,
+            W=pad(state.W[order], self.response.compute.kernels, state.W.dtype),
         )
 
     def _split(self, flat: Vector) -> tuple[Vector, Vector]:
-        """Views of the logits (terms, topics) and the coefficients (topics + 1,), of P linear predictors (.., P)."""
+        """Views of the logits (terms, topics) and the coefficients (topics + 1,) or (topics + 1, P)."""
         logits, coefficients = np.split(flat, [self.first.logits.size])
         return logits.reshape(self.first.logits.shape), coefficients.reshape(self.first.coefficients.shape)
 
@@ -244,10 +239,7 @@ def _text_loss(kernels: Kernels, X: Rows, W: Array, HT: Array, weight: Array) ->
 
 
 def scale_rows(X: sp.csr_array, weight: Vector) -> tuple[sp.csr_array, Vector]:
-    """Scale rows to l2 norm 1; also return the texts' lengths (capped at `LONGEST` medians), relative to their mean.
-
-    An empty row stays empty and has length 0.
-    """
+    """Scale rows to l2 norm 1; also return lengths (at most `LONGEST` medians), relative to their mean."""
     norm = row_norms(X)
     counted = (norm > 0) & (weight > 0)
     median = np.quantile(norm[counted], 0.5, weights=weight[counted], method="inverted_cdf") if counted.any() else 0.0
@@ -256,11 +248,7 @@ def scale_rows(X: sp.csr_array, weight: Vector) -> tuple[sp.csr_array, Vector]:
 
 
 def batch_edges(keys: Keys, weight: Vector, n_batches: int) -> np.ndarray:
-    """Return the edges of batches of texts sorted by key.
-
-    Batches hold equal weight, not equal numbers of rows, and never split texts of one key: a text of weight 2 falls
-    into the batch of its two copies.
-    """
+    """Return the edges of batches of texts sorted by key: of equal weight, never splitting texts of one key."""
     first = np.searchsorted(keys, keys, side="left")
     before = (np.cumsum(weight) - weight)[first]
     number = np.floor(before * (n_batches / weight.sum()) * (1 + 1e-12)).astype(int)
@@ -277,11 +265,7 @@ def train_predictive(
     compute: Compute,
     watch: Watch,
 ) -> Run:
-    """Run predictive training on rows of norm 1.
-
-    length : (texts,) lengths of the texts; topics : (topics, terms) to start from.
-    fine_topics : (more topics, terms) that may be merged to start from instead; or None.
-    """
+    """Run predictive training on rows of norm 1, with these lengths, from topics, or from merged finer ones."""
     response = ResponseModel(family, compute, settings.penalty, settings.fit_intercept)
     penalty = settings.penalty * float(corpus.weight.sum())
     glm = replace(response, penalty=penalty)

@@ -60,9 +60,8 @@ def random_start(corpus: Corpus, n_topics: int, seed: int, compute: Compute) -> 
 def nndsvda_start(corpus: Corpus, n_topics: int, seed: int, compute: Compute) -> Start:
     """Nonnegative parts of the leading singular vectors, zeros filled with the mean (NNDSVDa).
 
-    The vectors are exact, so the seed matters only for topics beyond their number, which start at random. Weights are
-    inferred from topics and terms, so copies of a text have equal starts, and weights of texts are equivalent to
-    repetition.
+    The vectors are exact: the seed matters only for topics beyond their number. Weights are inferred from topics and
+    terms, so copies of a text have equal starts.
     """
     rng = np.random.default_rng(seed)
     topics = rng.exponential(size=(n_topics, corpus.X.shape[1])) * corpus.profile
@@ -107,10 +106,8 @@ class PredictiveStart:
     """Starting values of predictive training.
 
     logits : (terms, topics) of the topics, which are their softmax over terms.
-    weights : (texts, topics) inferred from topics and terms.
-    prevalence : (topics,) share of the total weight.
-    coefficients : (topics + 1,) effects, then the intercept, of a GLM on the weights; (.., P) for P linear predictors.
-    explained : share of the response's deviance that the GLM explains.
+    weights, prevalence : (texts, topics) inferred from the terms; (topics,) share of their total.
+    coefficients, explained : of a GLM on the weights, and the share of the deviance that it explains.
     """
 
     logits: Vector
@@ -128,10 +125,7 @@ class PredictiveStart:
 def predictive_start(
     topics: Array, corpus: Corpus, response: ResponseModel, profile: Vector, smoothing: float, tol: float
 ) -> PredictiveStart:
-    """Start from topics (topics, terms) of any scale, mixed with the corpus' profile.
-
-    corpus : rows of norm 1; smoothing, tol : of inference.
-    """
+    """Start from topics (topics, terms) of any scale, mixed with the corpus' profile; corpus : rows of norm 1."""
     everywhere = profile + EVEN_IN_PROFILE / profile.size
     shares = topics / np.maximum(topics.sum(axis=1, keepdims=True), TINY)
     logits = np.log(shares.T + PROFILE_IN_START * everywhere[:, None])
@@ -160,10 +154,10 @@ def better_start(
 
 
 def merge_by_effect(topics: Array, effects: Vector, prevalence: Vector, n_topics: int) -> Array:
-    """Merge topics (many, terms), each summing to 1, into `n_topics`: (n_topics, terms).
+    """Merge topics, each summing to 1, into `n_topics`.
 
-    Repeatedly merges the two neighbours in order of effect whose effects differ least (Ward's rule, weighted by
-    prevalence); the merged topic is their mean weighted by prevalence.
+    The two neighbours in order of effect whose effects differ least (Ward's rule, weighted by prevalence) are replaced
+    by their mean, weighted by prevalence.
     """
     order = np.argsort(effects, kind="stable")
     merged, effects, sizes = topics[order], effects[order].astype(float), prevalence[order].astype(float)

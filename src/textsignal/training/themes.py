@@ -66,9 +66,8 @@ APART = 6
 class Themes:
     """Topics of sentences.
 
-    topics : (themes, terms) shares of terms, each summing to 1, of weighted counts.
-    term_weights : (terms,) what an occurrence of a term counts.
-    prevalence : (themes,) share of all text; those of a text without a content term.
+    topics : shares of terms, each summing to 1, of weighted counts; term_weights : what an occurrence counts.
+    prevalence : share of all text, and of a text without a content term.
     """
 
     topics: Vector = field(metadata=rule(shape=("topics", "terms"), least=0, most=MOST_SHARE, filled=True))
@@ -84,8 +83,6 @@ class Themes:
         """(sentences, themes) share of every sentence in each theme; rows sum to 1.
 
         A sentence without a content term has the shares of its text; a text without any, the prevalence.
-
-        units : (sentences, terms) counts; documents : (sentences,) the text of each.
         """
         inferred = self.inference.weights(weighted(units, self.term_weights), compute)
         weights = np.asarray(inferred.weights, dtype=float)
@@ -109,9 +106,8 @@ def weighted(units: sp.csr_array, term_weights: Vector) -> sp.csr_array:
 class ThemeText:
     """Sentences that themes are learnt from.
 
-    terms : content terms; tones : (responses, terms) their effects; units : (sentences, terms) counts.
-    documents : (sentences,) the text of each, ascending; weight : (texts,) how often each counts.
-    seeds : label -> normalised words that a theme starts from.
+    tones : (responses, terms) effects of the content terms; units : (sentences, terms) counts.
+    documents : (sentences,) the text of each, ascending; seeds : label -> normalised words that a theme starts from.
     """
 
     terms: Sequence[str]
@@ -153,11 +149,7 @@ class ThemeText:
         tries: int = TRIES,
         vectors: Vector | None = None,
     ) -> Themes:
-        """Learn themes.
-
-        family : of a response, which is not used; tries : clusterings that the start is the best of.
-        vectors : (terms, dimensions) of the terms, None to learn them from these sentences.
-        """
+        """Learn themes from the best of some clusterings; vectors : None to learn them from these sentences."""
         weight = self.weight[self.documents]
         frequency = np.asarray(self.units.T @ weight, dtype=float)
         sizes = [(tone, np.sqrt(np.mean(tone**2))) for tone in self.tones]
@@ -172,12 +164,12 @@ class ThemeText:
 
 
 def sentences_of(documents: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return numbers of the sentences of some texts; documents : (sentences,) the text of each."""
+    """Return numbers of the sentences of some texts."""
     return np.flatnonzero(np.isin(documents, rows))
 
 
 def refit_themes(themes: Themes, units: sp.csr_array, weight: Vector, family: Family, compute: Compute) -> Themes:
-    """Move themes by one iteration with other weights (sentences,) of the sentences; terms count as before."""
+    """Move themes by one iteration with other weights of the sentences; terms count as before."""
     return _learnt(themes.topics, themes.term_weights, units, weight, family, 1, compute)
 
 
@@ -204,19 +196,7 @@ def _learnt(
 
 
 def word_vectors(units: sp.csr_array) -> Vector:
-    """(terms, at most DIMENSIONS) vectors of length 1; 0 for a term that is alone in all its sentences.
-
-    units : (sentences, terms) counts.
-
-    Examples
-    --------
-    >>> units = sp.csr_array(np.array([[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]]))
-    >>> (word_vectors(units) @ word_vectors(units).T).round(1) + 0.0
-    array([[1., 1., 0., 0.],
-           [1., 1., 0., 0.],
-           [0., 0., 1., 1.],
-           [0., 0., 1., 1.]])
-    """
+    """(terms, at most DIMENSIONS) vectors of length 1; 0 for a term that is alone in all its sentences."""
     information = _positive_information(units)
     n_terms = information.shape[0]
     with threadpool_limits(1):
@@ -263,9 +243,7 @@ def clustered_topics(
     """(topics, terms) topics to start from, each summing to 1: frequency times softmax of the cosine to a centre.
 
     If no term has a vector, as in texts of one word, terms are dealt out to the topics, the most frequent first.
-
-    frequency : (terms,) how often each term occurs; seeds : terms of the first topics, which start around these;
-    tries : clusterings that the best is taken of.
+    The first topics start around seeds.
     """
     n_clusters = min(n_topics, len(np.unique(vectors.round(APART), axis=0)))
     centres = _clusters(vectors, frequency**CLUSTER_POWER, n_clusters, seed, engine, tries)
@@ -281,7 +259,7 @@ def clustered_topics(
 
 
 def _clusters(vectors: Vector, weight: Vector, n_clusters: int, seed: int, engine: Engine, tries: int) -> Vector:
-    """(clusters, dimensions) centres of the best of some clusterings; weight : (terms,)."""
+    """(clusters, dimensions) centres of the best of some clusterings."""
     n_parts = max(1, min(PARTS, tries // LEAST_PART))
 
     def best(part: int) -> KMeans:
@@ -311,10 +289,7 @@ def _centres(vectors: Vector, centres: Vector, n_topics: int, seed: int, seeds: 
 
 
 def seed_terms(seed_words: Mapping[str, Sequence[str]], terms: Sequence[str]) -> list[NDArray[np.int64]]:
-    """Return numbers of the terms that each theme is seeded with; words that are not terms are ignored.
-
-    Raises InputError, naming the label, if none of its words is a term.
-    """
+    """Return numbers of the terms that each theme is seeded with; words that are not terms are ignored."""
     numbers = {term: j for j, term in enumerate(terms)}
     indices = {label: [numbers[word] for word in words if word in numbers] for label, words in seed_words.items()}
     for label, rows in indices.items():

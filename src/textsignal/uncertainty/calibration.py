@@ -28,7 +28,7 @@ from textsignal.compute.hashing import Keys
 from textsignal.training.contributions import LEAST_ERRORS
 from textsignal.training.glm import fit_alone
 from textsignal.training.halves import Rows, halves
-from textsignal.training.theme_reading import PartlyRead, ThemeReading
+from textsignal.training.theme_model import PartlyRead, ThemeReading
 from textsignal.training.tone import Tone, fit_tone
 from textsignal.uncertainty.influence import QUANTITIES, LooseFit, Talk, fit_loosely
 

@@ -30,7 +30,7 @@ from textsignal.reading.observed import Observed
 from textsignal.reading.themes import ThemeReader
 from textsignal.training.contributions import spoken_of
 from textsignal.training.halves import match_topics
-from textsignal.training.theme_reading import by_document, read_features, text_shares
+from textsignal.training.theme_model import by_document, read_features, text_shares
 from textsignal.training.themes import Themes, refit_themes
 from textsignal.training.tone import TONE_FOLDS, tone_folds
 from textsignal.uncertainty.calibration import CUTS, NOTHING, Calibration, ToneText, calibrate

@@ -68,8 +68,15 @@ from textsignal.training.halves import (
     most_stable,
     why_stable,
 )
-from textsignal.training.theme_model import Prepared, fit_prepared
-from textsignal.training.theme_reading import PartlyRead, by_document, count_units, read_features, readings_of
+from textsignal.training.theme_model import (
+    PartlyRead,
+    Prepared,
+    by_document,
+    count_units,
+    fit_prepared,
+    read_features,
+    readings_of,
+)
 
 Values = dict[str, float]
 #: Called with the number of finished tasks, and of all tasks known by then.

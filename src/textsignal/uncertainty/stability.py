@@ -31,7 +31,7 @@ from textsignal.reading.themes import ThemeReader
 from textsignal.text.tokens import SentenceTexts, text_keys
 from textsignal.training.contributions import fit_theme_effects, spoken_of
 from textsignal.training.halves import Rows, SeedWords, halves, match_topics, theme_text
-from textsignal.training.theme_reading import FittedThemes, ThemeReading, by_document, text_shares
+from textsignal.training.theme_model import FittedThemes, ThemeReading, by_document, text_shares
 from textsignal.training.themes import Themes, ThemeText, sentences_of
 
 #: Profiles of this cosine are of one theme. Measured on 4,800 matched pairs of themes, 10 and 14 each, of halves and

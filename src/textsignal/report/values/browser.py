@@ -31,7 +31,7 @@ from textsignal.text import cleaning, sentences, tokenise, tokens
 from textsignal.text.features import NEGATED, NEGATED_PHRASE, NOT, PHRASE_SIZE, WORD
 from textsignal.text.tokenise import NEGATIONS, negates, stop_words
 from textsignal.training.inference import MAX_ITER, Inference
-from textsignal.training.theme_reading import FittedThemes, sentence_ends
+from textsignal.training.theme_model import FittedThemes
 
 #: Families that the page's scripts implement.
 FAMILIES = (
@@ -334,7 +334,7 @@ def _sentences(reader: ThemeReader, documents: ReportTexts, rows: NDArray[np.int
     pairs = zip(baselines.tolist(), documents.spoken.eta[rows].tolist(), strict=True)
     slopes[rows] = [slope_of(reader.family, baseline, eta) for baseline, eta in pairs]
     points = tone * slopes[reading.texts.documents]
-    return _Sentences(sentence_ends(reading.texts), reading.texts.spans, reading.places.argmax(axis=1), points)
+    return _Sentences(reading.texts.sentence_ends, reading.texts.spans, reading.places.argmax(axis=1), points)
 
 
 def _shown(characters: Sequence[str], stop: int, ends: Sequence[int]) -> str:

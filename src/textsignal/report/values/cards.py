@@ -34,7 +34,7 @@ from textsignal.report.values.documents import ReportTexts
 from textsignal.report.values.wording import one_line, visible
 from textsignal.text.tokenise import located_words
 from textsignal.text.tokens import SentenceTexts
-from textsignal.training.theme_reading import FittedThemes, ThemeReading
+from textsignal.training.theme_model import FittedThemes, ThemeReading
 from textsignal.uncertainty.effect_table import EffectTable, with_intervals
 from textsignal.uncertainty.stability import quick_stability
 
