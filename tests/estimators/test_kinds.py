@@ -8,7 +8,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.model_selection import cross_val_predict, cross_val_score
 from sklearn.utils.estimator_checks import check_estimator
 
-from textsignal import GLMNMF, JBNMF, TextResponseModel, load
+from textsignal import GLMNMF, JBNMF, TextResponseModel, TopicModel, load
 from textsignal.datasets import simulate_corpus, synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.estimators.predictions import accuracy, r2_score
@@ -37,8 +37,8 @@ def matrix_model(name, training="predictive", **options):
 
 
 def text_model(name, **options):
-    training = "predictive" if name == "categorical" else "themes"
-    return TextResponseModel(5, **{"family": name, "levels": KINDS[name][0], "training": training} | options, n_jobs=1)
+    options = {"family": name, "levels": KINDS[name][0], "n_jobs": 1} | options
+    return TopicModel(GLMNMF(5, **options)) if name == "categorical" else TextResponseModel(5, **options)
 
 
 def labels_of(name, ratings):
@@ -68,22 +68,21 @@ class TestScikitLearn:
         assert is_classifier(model)
         assert not is_regressor(model)
         assert model.__sklearn_tags__().classifier_tags.multi_class == (name != "bernoulli")
-        given = clone(model).set_params(
-            family={"bernoulli": Bernoulli(), "ordinal": Ordinal()}.get(name, Categorical())
-        )
-        assert is_classifier(given)
+        family = {"bernoulli": Bernoulli(), "ordinal": Ordinal()}.get(name, Categorical())
+        option = "estimator__family" if isinstance(model, TopicModel) else "family"
+        assert is_classifier(clone(model).set_params(**{option: family}))
 
     @pytest.mark.parametrize(
         "model",
         [GLMNMF(), GLMNMF(family="gaussian"), GLMNMF(family=Gaussian()), JBNMF(), TextResponseModel(),
-         TextResponseModel(family="poisson"), TextResponseModel(estimator=JBNMF())],
+         TextResponseModel(family="poisson"), TopicModel(JBNMF())],
     )  # fmt: skip
     def test_all_others_are_regressors(self, model):
         assert is_regressor(model)
         assert not is_classifier(model)
 
     def test_a_model_is_what_its_estimator_is(self):
-        assert is_classifier(TextResponseModel(estimator=GLMNMF(family="ordinal")))
+        assert is_classifier(TopicModel(GLMNMF(family="ordinal")))
 
     @every_kind
     @both_trainings
@@ -246,9 +245,8 @@ class TestCategorical:
         model.save(tmp_path / "model")
         again = load(tmp_path / "model")
         np.testing.assert_array_equal(again.predict_proba(REVIEWS.texts), model.predict_proba(REVIEWS.texts))
-        for ask in (again.explain, lambda text: again.drivers(texts=[text], responses=["low"])):
-            with pytest.raises(InputError, match=r'2 linear predictors.*family="bernoulli"'):
-                ask("The staff were friendly.")
+        with pytest.raises(InputError, match=r'2 linear predictors.*family="bernoulli"'):
+            again.explain("The staff were friendly.")
 
     def test_what_needs_one_linear_predictor_is_refused(self, y, training):
         model = GLMNMF(5, family="categorical", training=training, max_epochs=2, n_jobs=1)
@@ -277,9 +275,7 @@ class TestWrongDomain:
             GLMNMF(1, family=family, levels=levels).fit(np.ones((3, 2)), y)
 
     @cases
-    @pytest.mark.parametrize("training", ["themes", "predictive"])
-    def test_texts(self, family, levels, y, named, training):
+    @pytest.mark.parametrize("make", [TextResponseModel, lambda *n, **options: TopicModel(GLMNMF(*n, **options))])
+    def test_texts(self, family, levels, y, named, make):
         with pytest.raises(InputError, match=named):
-            TextResponseModel(1, family=family, levels=levels, training=training).fit(
-                ["lovely staff", "dirty room", "lovely room"], y
-            )
+            make(1, family=family, levels=levels).fit(["lovely staff", "dirty room", "lovely room"], y)

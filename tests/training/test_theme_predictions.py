@@ -1,5 +1,7 @@
 """Prediction alone says what a whole reading of the texts says, which is its specification."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 from textsignal.compute.engines.local import LocalEngine, local_compute
 from textsignal.datasets import synthetic_reviews
 from textsignal.model import TextResponseModel
+from textsignal.reading.observed import observe
 from textsignal.text import prediction
 from textsignal.text.prediction import Sentences
 from textsignal.training import theme_model
@@ -32,7 +35,9 @@ def reader():
 
 
 def assert_same(reader, texts):
-    expected, found = reader.read(texts).predictions, reader.predictions(texts)
+    tokens = reader.tokenise(texts)
+    observed = observe(tokens, np.full(len(tokens), np.nan))
+    expected, found = reader.read(observed).predictions, reader.predictions(tokens)
     np.testing.assert_array_equal(found.eta, expected.eta)
     np.testing.assert_array_equal(found.shares, expected.shares)
     np.testing.assert_array_equal(found.unknown, expected.unknown)
@@ -41,7 +46,7 @@ def assert_same(reader, texts):
 def test_predictions_are_those_of_a_reading(reader):
     assert_same(reader, REVIEWS.texts)
     assert_same(reader, ODD)
-    assert reader.predictions([]).eta.shape == (0,)
+    assert reader.predictions(reader.tokenise([])).eta.shape == (0,)
 
 
 @settings(max_examples=60, deadline=None)
@@ -63,11 +68,11 @@ def test_several_tones_are_read_at_once(reader):
 
 
 def test_bits_depend_neither_on_threads_nor_on_blocks(reader, monkeypatch):
-    texts = [*ODD, *REVIEWS.texts]
+    texts = reader.tokenise([*ODD, *REVIEWS.texts])
     expected = reader.predictions(texts).eta
     for n_jobs, block in ((1, 7), (2, 1), (2, 64)):
         monkeypatch.setattr(theme_model, "BLOCK", block)
-        np.testing.assert_array_equal(reader.with_jobs(n_jobs).predictions(texts).eta, expected)
+        np.testing.assert_array_equal(replace(reader, n_jobs=n_jobs).predictions(texts).eta, expected)
 
 
 def test_content_terms_are_counted_as_in_the_matrix(reader):

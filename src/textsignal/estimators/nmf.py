@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from operator import attrgetter
 from typing import Any, Self
 
@@ -84,21 +85,21 @@ def _learnt(path: str, doc: str) -> property:
     return property(attrgetter(f"fitted_.{path}"), doc=doc)
 
 
+@dataclass(eq=False, repr=False)
 class TopicEstimator(
     Predicting, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
     """Base class of both estimators: fitting from starts, inference, prediction."""
 
-    n_topics: int
-    levels: ArrayLike | None
-    max_iter: int
-    tol: Any
-    init: str
-    n_init: int
-    random_state: Any
-    n_jobs: int | None
-    #: Everything that was learnt.
-    fitted_: FittedTopics
+    n_topics: int = 10
+    _: KW_ONLY
+    max_iter: int = 500
+    tol: Any = None
+    init: str = "nndsvda"
+    n_init: int = 1
+    levels: ArrayLike | None = None
+    random_state: Any = 0
+    n_jobs: int | None = -1
 
     components_ = _learnt("topics", "(topics, terms) topics.")
     coef_ = _learnt("effects.T", "(topics,) effects; (classes - 1, topics) of classes against the first one.")
@@ -138,11 +139,6 @@ class TopicEstimator(
         trace = self.fitted_.trace
         columns = {"text_loss": trace.text, "response_loss": trace.response, "penalty": trace.penalty}
         return pd.DataFrame(columns | {"objective": trace.objective}).rename_axis("iteration")
-
-    @property
-    def asked_family(self) -> Family:
-        """The family, as far as it is given; the binomial in the paper's model."""
-        return as_family(self._asked, self.levels)
 
     @abstractmethod
     def _train(self, task: Task) -> Run:
@@ -192,8 +188,7 @@ class TopicEstimator(
         covariates : (texts, columns) numbers; their effects are not penalised.
         offset : (texts,) added to the linear predictor, such as the logarithm of an exposure.
         groups : (texts,) within which texts depend on each other: standard errors of covariates allow for them.
-        W : (texts, topics) weights to start from.
-        H : (topics, terms) topics to start from. With H alone the weights are inferred from it.
+        W, H : weights (texts, topics) and topics (topics, terms) to start from; weights are inferred from H alone.
         """
         self._check_options()
         corpus, family = self._corpus(X, y, sample_weight)
@@ -213,11 +208,11 @@ class TopicEstimator(
                 # The family has been learnt from responses without their weights.
                 _, family = fit_alone(corpus.all_given, corpus.y, corpus.weight, family, compute)
             tasks = (
-                Task(corpus, family, compute, draw_seed(self.random_state) + n, n, W, H, self._watch(context))
+                Task(corpus, family, compute, draw_seed(self.random_state) + n, n, W, H, partial(self._watch, context))
                 for n in range(self.n_init)
             )
             fitted = min(map(self._train, tasks), key=lambda run: run.objective).fitted
-        self.fitted_ = unit.restored(fitted, float(np.sum(corpus.weight * ~np.isnan(corpus.y))))
+        self.fitted_: FittedTopics = unit.restored(fitted, float(np.sum(corpus.weight * ~np.isnan(corpus.y))))
         context.call_on_fit_task_end(estimator=self)
         return self
 
@@ -229,13 +224,7 @@ class TopicEstimator(
         covariates: ArrayLike | None = None,
         offset: ArrayLike | None = None,
     ) -> Predictions:
-        """Predict weights, expected response, levels and their probabilities.
-
-        Parameters
-        ----------
-        documents, covariates, offset : (texts, ...) as in `fit`.
-        weights : (texts, topics) inferred from their terms, if known already.
-        """
+        """Predict weights (if not given), expected response, levels and their probabilities; inputs as in `fit`."""
         check_is_fitted(self)
         fitted = self.fitted_
         rows = fitted.inference.rows(check_text_matrix(self, documents, reset=False))
@@ -299,7 +288,7 @@ class TopicEstimator(
         counted = response if np.all(weight > 0) else np.where(weight > 0, response, np.array(np.nan, dtype=object))
         if np.all(pd.isna(counted)):
             raise InputError("no document has a response (all are missing), so there is nothing to explain")
-        family = self.asked_family.learn(counted)
+        family = as_family(self._asked, self.levels).learn(counted)
         encoded = family.encode(counted)
         if np.nanmin(encoded) == np.nanmax(encoded):
             raise InputError("the response is constant, so there is nothing to explain; check the response column")
@@ -314,23 +303,19 @@ class TopicEstimator(
         start = STARTS[name](task.corpus, n_topics, task.seed, task.compute)
         if task.H is not None or task.W is not None:
             return given_start(task.corpus, start, task.W, task.H, task.compute)
-        return unsupervised_start(task.corpus, task.family, start, task.compute) if unsupervised else start
+        return unsupervised_start(task.corpus, start, task.compute) if unsupervised else start
 
     def _train_joint(self, task: Task, settings: JointSettings) -> FittedTopics:
         start = self._start(task, self.n_topics, unsupervised=self.init == "nmf")
         return train_joint(task.corpus, task.family, start.topics, start.weights, settings, task.compute, task.watch)
 
-    def _watch(self, context: Any) -> Watch:
-        """Notify scikit-learn's callbacks of every iteration; they may request to stop."""
-
-        def watch(iteration: int, losses: Losses) -> bool:
-            if not hasattr(self, "_skl_callbacks"):
-                return False
-            task = context.subcontext(task_name="iteration")
-            task.call_on_fit_task_begin(estimator=self)
-            return bool(task.call_on_fit_task_end(estimator=self))
-
-        return watch
+    def _watch(self, context: Any, iteration: int, losses: Losses) -> bool:
+        """Notify scikit-learn's callbacks of an iteration; they may request to stop."""
+        if not hasattr(self, "_skl_callbacks"):
+            return False
+        task = context.subcontext(task_name="iteration")
+        task.call_on_fit_task_begin(estimator=self)
+        return bool(task.call_on_fit_task_end(estimator=self))
 
 
 @dataclass(eq=False, repr=False)
@@ -352,8 +337,8 @@ class GLMNMF(TopicEstimator):
         "negative-binomial" or "gaussian", with which it is a regressor that predicts means; "bernoulli", "ordinal" or
         "categorical", with which it is a classifier that predicts labels; or a family such as `Binomial(4, lowest=1)`.
     training : "predictive": weights follow from the text in training too; give counts, whose rows it scales to norm 1
-        and whose lengths it uses. "joint": weights are free in training and depend on the response (the paper). Effects
-        are refitted in the end on weights that follow from the terms alone, as a new text's do.
+        and whose lengths it uses. "joint": weights are free in training and depend on the response (the paper); effects
+        are refitted on weights that follow from the terms alone.
     supervision : weight of the response against the text; 0 gives topics that ignore the response.
     penalty : on the squared effects, in units of the family's linear predictor (1 for logits and logarithms, standard
         deviations of a Gaussian response); None takes 0.1 for joint and 3 for predictive training.
@@ -399,7 +384,6 @@ class GLMNMF(TopicEstimator):
     array([1., 1., 1., 1., 1.])
     """
 
-    n_topics: int = 10
     _: KW_ONLY
     family: str | Family = "binomial"
     training: str = "predictive"
@@ -411,13 +395,6 @@ class GLMNMF(TopicEstimator):
     max_epochs: int = 20
     batch_size: int = 200
     word_residual: bool = False
-    max_iter: int = 500
-    tol: float | None = None
-    init: str = "nndsvda"
-    n_init: int = 1
-    levels: ArrayLike | None = None
-    random_state: Any = 0
-    n_jobs: int | None = -1
 
     def _train(self, task: Task) -> Run:
         check_choice("training", self.training, ["joint", "predictive"])
@@ -464,8 +441,8 @@ class GLMNMF(TopicEstimator):
             task = replace(task, corpus=replace(corpus, offset=corpus.offsets + constant))
         fitted = self._train_joint(task, settings)
         response = ResponseModel(family, task.compute, self._penalty_of(family), self.fit_intercept)
-        fit = fit_on_text(corpus, Inference(unit_topics(fitted.topics)), response)
-        return Run(fit.model(fitted.trace, fitted.reason), fitted.trace.objective[-1])
+        refitted, _ = fit_on_text(corpus, Inference(unit_topics(fitted.topics)), response)
+        return Run(replace(refitted, trace=fitted.trace, reason=fitted.reason), fitted.trace.objective[-1])
 
     def _train_predictively(self, task: Task) -> Run:
         for name in ("max_epochs", "batch_size"):
@@ -481,8 +458,6 @@ class GLMNMF(TopicEstimator):
         starting = replace(task, corpus=by_length)
         settings = PredictiveSettings(
             supervision=self.supervision * by_length.text_null_deviance() / _spread(corpus, task.family),
-            penalty=self._penalty_of(task.family) / corpus.weight.sum(),
-            fit_intercept=self.fit_intercept,
             smoothing=self.smoothing / corpus.mean_size,
             prior=PRIOR,
             thinning=self.thinning,
@@ -495,7 +470,9 @@ class GLMNMF(TopicEstimator):
         finer = task.H is None and 1 < self.n_topics < FINE_TOPICS and task.family.n_predictors == 1
         topics = self._start(starting, self.n_topics, unsupervised=True).topics
         fine = self._start(starting, FINE_TOPICS, unsupervised=True).topics if finer else None
-        return train_predictive(corpus, length, task.family, topics, fine, settings, task.compute, task.watch)
+        penalty = self._penalty_of(task.family) / corpus.weight.sum()
+        response = ResponseModel(task.family, task.compute, penalty, self.fit_intercept)
+        return train_predictive(corpus, length, response, topics, fine, settings, task.watch)
 
     def _penalty_of(self, family: Family) -> float:
         """The penalty on effects in units of this family's linear predictor: points or cents are the same."""
@@ -559,20 +536,13 @@ class JBNMF(TopicEstimator):
     True
     """
 
-    n_topics: int = 10
     _: KW_ONLY
     alpha: float = 0.05
     lam: float = 0.1
     gamma: float | str = "adaptive"
-    max_iter: int = 500
-    tol: float = 1e-4
+    tol: float = DEFAULT_TOL
     coefficient_step: str = "newton"
     learning_rate: float | None = None
-    init: str = "nndsvda"
-    n_init: int = 1
-    levels: ArrayLike | None = None
-    random_state: Any = 0
-    n_jobs: int | None = -1
 
     def _train(self, task: Task) -> Run:
         if task.corpus.given is not None:

@@ -81,10 +81,7 @@ class OfLevels:
 
 
 class Predicting:
-    """Prediction methods of a model.
-
-    covariates, offset : of the texts, as in `fit`; a model that was fitted with them needs them.
-    """
+    """Prediction methods of a model; one that was fitted with covariates or an offset needs those of the texts."""
 
     @property
     def _asked(self) -> str | Family:
@@ -130,10 +127,7 @@ class Predicting:
         """Predict weights, expected responses, levels and their probabilities."""
 
     def predict(self, X: Any, *, covariates: Any = None, offset: ArrayLike | None = None) -> NDArray[Any]:
-        """Expected response of texts, on the user's scale; of a classifier the most probable label.
-
-        With "auto", text, truth values and 0 or 1 are predicted as labels too.
-        """
+        """Expected response of texts; the most probable label of classes, text, truth values and 0 or 1."""
         predictions = self.predictions(X, covariates=covariates, offset=offset)
         return predictions.level("mode") if self._gives_labels(predictions.family) else predictions.mean
 

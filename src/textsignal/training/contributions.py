@@ -173,10 +173,7 @@ def grouped(
 def spoken_of(
     places: Vector, has_terms: NDArray[np.bool_], documents: NDArray[np.int64], n_documents: int
 ) -> NDArray[np.bool_]:
-    """(texts, themes) True if at least half of one of the text's sentences is about the theme.
-
-    places : (sentences, themes); has_terms : (sentences,) True if the sentence has a content term.
-    """
+    """(texts, themes) True if at least half of one of the text's sentences with a content term is about the theme."""
     spoken = np.zeros((n_documents, places.shape[1]), dtype=bool)
     rows = np.flatnonzero(has_terms & (places.max(axis=1, initial=0.0) >= SPOKEN_SHARE))
     spoken[documents[rows], places[rows].argmax(axis=1)] = True
@@ -209,8 +206,7 @@ def choose_family(
 ) -> Choice:
     """Return the family with the best mean log score on held-out texts, using a GLM on their tone alone.
 
-    tone : (texts,) out of fold; folds : (texts,) held out in turn.
-    responses : (texts,) on the user's scale, NaN if missing.
+    tone : (texts,) out of fold; responses : (texts,) on the user's scale, NaN if missing.
     """
     rows = np.flatnonzero(~np.isnan(responses) & (weight > 0))
     if len(given.families) == 1 or np.unique(folds[rows]).size < 2:

@@ -74,8 +74,7 @@ class Corpus:
 class Distinct:
     """Distinct texts of nonzero weight, in an order that depends only on their content.
 
-    Repeating, weighting or reordering texts then gives the same bits. Joint training amplifies rounding: a difference
-    in the last digit of a sum can lead to other topics.
+    So repeating, weighting or reordering texts gives the same bits: joint training amplifies rounding.
 
     corpus : with the total weight of each text; places : (texts,) row of each text in it, -1 for weight 0.
     """

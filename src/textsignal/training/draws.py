@@ -103,9 +103,8 @@ def thinned(
 ) -> sp.csr_array:
     """Drop a share `rate` (texts,) of the nonzeros of X at random, and scale up the rest to compensate.
 
-    A nonzero is dropped if a uniform draw is below the rate. The draws are stratified: over every `STRATA` epochs they
-    fall once into each of `STRATA` equal parts of [0, 1), in an order specific to the nonzero. So all are dropped
-    nearly equally often, and seeds differ less.
+    A nonzero is dropped if a uniform draw is below the rate. Over `STRATA` epochs its draws fall once into each of
+    `STRATA` equal parts of [0, 1), in a random order: all are dropped nearly equally often, and seeds differ less.
 
     keys : (texts,) seeds of the draws; rows : the texts to return, in this order, or None for all.
     """

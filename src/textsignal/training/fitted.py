@@ -13,7 +13,7 @@ from textsignal.errors import InputError, TrainingError
 from textsignal.families import Family, linear_predictor
 from textsignal.stored_values import rule
 from textsignal.training.corpus import Corpus
-from textsignal.training.glm import GLMFit, ResponseModel, dispersion_of, fit_glm, standard_errors
+from textsignal.training.glm import ResponseModel, dispersion_of, fit_glm, standard_errors
 from textsignal.training.inference import Inference
 
 #: Relative rounding error of an objective, from the order of summation.
@@ -78,21 +78,13 @@ class Solution:
     trace: tuple[Losses, ...]
     reason: str
 
-    @property
-    def n_iter(self) -> int:
-        """Number of iterations."""
-        return len(self.trace) - 1
-
 
 #: Called after every iteration with its number and losses; returning True stops training.
 Watch = Callable[[int, Losses], bool]
 
 
 def run(method: Any, *, max_iter: int, tol: float, watch: Watch) -> Solution:
-    """Iterate until the objective changes by less than `tol`, relative to max(1, its size): the paper's rule.
-
-    method : with `init()`, which returns a state, and `step(state)`, which returns the next; states have `losses`.
-    """
+    """Iterate `state = method.step(state)` from `method.init()` until `state.losses` are stable: the paper's rule."""
     state = method.init()
     trace = [state.losses]
     for iteration in range(1, max_iter + 1):
@@ -158,55 +150,19 @@ class FittedTopics:
         return linear_predictor(weights, self.effects, self.intercept)
 
 
-@dataclass(frozen=True)
-class TextFit:
-    """Weights inferred from the terms alone, and the GLM of the response on them.
-
-    weights : (texts, topics), `mean_weights` for a text without a known term.
-    glm : effects of topics, then of covariates; linear_predictor : (texts,) by both and offset.
-    """
-
-    inference: Inference
-    weights: Array
-    mean_weights: Vector
-    glm: GLMFit
-    linear_predictor: Vector
-    covariate_errors: Vector | None
-
-    @property
-    def effects(self) -> Vector:
-        """(topics,) effects of topics."""
-        return self.glm.effects[: len(self.mean_weights)]
-
-    def model(self, trace: Trace, reason: str) -> FittedTopics:
-        """Return the fitted model, without effects of single words."""
-        return FittedTopics(
-            family=self.glm.family,
-            topics=self.inference.topics,
-            effects=self.effects,
-            intercept=self.glm.intercept,
-            hessian=self.glm.hessian,
-            mean_weights=self.mean_weights,
-            smoothing=self.inference.smoothing,
-            tol=self.inference.tol,
-            unit_rows=self.inference.unit_rows,
-            word_effects=np.zeros(self.inference.topics.shape[1]),
-            trace=trace,
-            reason=reason,
-            weights=self.weights,
-            covariates=None if self.covariate_errors is None else self.glm.effects[len(self.mean_weights) :],
-            covariate_errors=self.covariate_errors,
-        )
+#: Of a model that was not trained: `fit_on_text` fits effects alone.
+NO_TRACE = Trace(np.zeros(0), np.zeros(0), np.zeros(0), 0.0)
 
 
-def fit_on_text(corpus: Corpus, inference: Inference, response: ResponseModel, tilt: Vector | None = None) -> TextFit:
-    """Infer weights from the terms alone, as for new texts, and fit effects and intercept on them.
+def fit_on_text(
+    corpus: Corpus, inference: Inference, response: ResponseModel, tilt: Vector | None = None
+) -> tuple[FittedTopics, Vector]:
+    """Infer weights from the terms alone, as for new texts, and fit the GLM on them; return the model and eta.
 
-    Weights that depend on the response, as in joint training, have other effects than weights of new texts. Covariates
-    are further columns, without a penalty. If responses are tilted, the effects of covariates are refitted to untilted
-    ones given those of topics: a tilt would bias them towards their marginal effects.
+    Weights of joint training, which depend on the response, have other effects. Covariates are further columns, without
+    a penalty. Their effects are refitted without the tilt, which would bias them towards their marginal effects.
 
-    corpus : with X as `Inference.rows` returns it; tilt : (texts,) slopes subtracted from the response's loss.
+    corpus : with X as `Inference.rows` returns it; tilt : as in `fit_glm`.
     """
     inferred = inference.weights(corpus.X, response.compute)
     counted = corpus.weight * ~inferred.unknown
@@ -229,15 +185,29 @@ def fit_on_text(corpus: Corpus, inference: Inference, response: ResponseModel, t
     if given.n_columns:
         dispersion = dispersion_of(glm.family, y, eta, weight)
         errors = standard_errors(glm, columns, given, y, weight, eta, dispersion)
-    return TextFit(inference, weights, mean, glm, eta, errors)
+    fitted = FittedTopics(
+        family=glm.family,
+        topics=inference.topics,
+        effects=glm.effects[: len(mean)],
+        intercept=glm.intercept,
+        hessian=glm.hessian,
+        mean_weights=mean,
+        smoothing=inference.smoothing,
+        tol=inference.tol,
+        unit_rows=inference.unit_rows,
+        word_effects=np.zeros(inference.topics.shape[1]),
+        trace=NO_TRACE,
+        reason="",
+        weights=weights,
+        covariates=None if errors is None else glm.effects[len(mean) :],
+        covariate_errors=errors,
+    )
+    return fitted, eta
 
 
 @dataclass(frozen=True)
 class Unit:
-    """Training sees (response - centre) / size, in the range that its steps and tolerances are designed for.
-
-    size is a power of 2, so that nothing is rounded.
-    """
+    """Training sees (response - centre) / size, of ordinary size; size is a power of 2, so that nothing is rounded."""
 
     centre: float = 0.0
     size: float = 1.0

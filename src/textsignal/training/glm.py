@@ -52,8 +52,7 @@ FLAT = 1e-12
 class OwnSums(ResponseSums):
     """Sums over texts if parameters of the family move jointly with the coefficients.
 
-    counts, slope, bend : as in `OwnDerivatives`.
-    cross : (padded columns + 1, directions) second derivatives in coefficients and family parameters.
+    counts, slope, bend : as in `OwnDerivatives`; cross : second derivatives, (padded columns + 1, directions).
     """
 
     weight: float
@@ -156,10 +155,7 @@ class ResponseModel:
 
 
 def newton_direction(slope: Vector, hessian: Vector, moving: NDArray[np.bool_], n_own: int = 0) -> Vector:
-    """Solve hessian direction = - slope in the moving coefficients.
-
-    n_own : number of family parameters, which are last: if the Hessian is not positive definite, its two blocks are.
-    """
+    """Solve hessian direction = - slope in the moving coefficients, of which the last `n_own` are the family's."""
     direction = np.zeros(len(slope))
     if not moving.any():
         return direction
@@ -169,6 +165,7 @@ def newton_direction(slope: Vector, hessian: Vector, moving: NDArray[np.bool_], 
     root = _root(unit)
     if root is None and n_own:
         root = _root(unit + RIDGE * np.eye(len(unit)))
+        # Its diagonal blocks are positive definite.
         unit[-n_own:, :-n_own] = unit[:-n_own, -n_own:] = 0
         root = _root(unit) if root is None else root
     if root is not None:
@@ -391,10 +388,7 @@ def clustered_sandwich(columns: Vector, slopes: Vector, hessian: Vector, groups:
 
 
 def dispersion_of(family: Family, y: Vector, eta: Vector, weight: Vector) -> float:
-    """Return the dispersion relative to the family: mean of gradient^2 / mean of curvature.
-
-    Ratings have about twice the variance of a binomial; for a Gaussian it is the variance.
-    """
+    """Return the dispersion relative to the family, about 2 for ratings: mean of gradient^2 / mean of curvature."""
     known = ~np.isnan(y) & (weight > 0)
     y, eta, weight = y[known], eta[known], weight[known]
     squares, curvature = family.gradient(y, eta) ** 2, family.curvature(y, eta)

@@ -21,10 +21,9 @@ from textsignal.compute.engines import Compute, Engine
 from textsignal.compute.engines.local import local_compute
 from textsignal.compute.hashing import Keys, drawn
 from textsignal.errors import InputError
-from textsignal.families import Family
 from textsignal.text.tokenise import normalise
 from textsignal.training.theme_model import FittedThemes, Prepared, ThemeReading
-from textsignal.training.themes import ThemeText, word_vectors
+from textsignal.training.themes import ThemeText, unit_vectors, word_vectors
 
 Rows = NDArray[np.int64]
 #: Label -> words that a theme starts from.
@@ -76,14 +75,9 @@ class Match:
 
 def match_topics(profiles: Array, others: Array) -> Match:
     """Match topics (topics, terms) one to one with at least as many others: the sum of cosines is largest."""
-    cosines = _unit(profiles) @ _unit(others).T
+    cosines = unit_vectors(profiles) @ unit_vectors(others).T
     rows, numbers = linear_sum_assignment(-cosines)
     return Match(numbers, cosines[rows, numbers])
-
-
-def _unit(profiles: Array) -> Array:
-    length = np.linalg.norm(profiles, axis=1, keepdims=True)
-    return profiles / np.where(length > 0, length, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +89,6 @@ class ThemeHalves:
 
     texts: Sequence[ThemeText]
     vectors: Sequence[Vector]
-    family: Family
     n_speaking: int
 
     @classmethod
@@ -111,7 +104,7 @@ class ThemeHalves:
         most = max(1, SENTENCES * len(texts) // max(len(texts.documents), 1))
         samples = [text.at(rows) for rows in halves(texts.keys, 2 * CUTS, seed, most)]
         vectors = engine.map(lambda sample: word_vectors(sample.units), samples)
-        return cls(samples, vectors, prepared.family, whole.n_speaking)
+        return cls(samples, vectors, whole.n_speaking)
 
     def cosine(self, n_themes: int, cut: int) -> float:
         """Return the mean cosine of the profiles of themes of two halves, matched one to one."""
@@ -119,7 +112,7 @@ class ThemeHalves:
             profiles = []
             for half in (2 * cut, 2 * cut + 1):
                 vectors = self.vectors[half]
-                themes = self.texts[half].themes(n_themes, self.family, half + 1, compute, HALF_TRIES, vectors)
+                themes = self.texts[half].themes(n_themes, half + 1, compute, HALF_TRIES, vectors)
                 profiles.append(themes.topics / themes.term_weights)
         return float(match_topics(*profiles).cosines.mean())
 
@@ -161,16 +154,8 @@ def why_stable(
     )
 
 
-@dataclass(frozen=True)
-class ThemeNumber:
-    """A number of themes and the reason for it in words, "" if the user set it."""
-
-    number: int
-    why: str = ""
-
-
-def choose_number(prepared: Prepared, seed: int, compute: Compute, seed_words: SeedWords = None) -> ThemeNumber:
-    """Choose the largest number of themes, from 5 to 30, that agree in halves of the texts."""
+def choose_number(prepared: Prepared, seed: int, compute: Compute, seed_words: SeedWords = None) -> tuple[int, str]:
+    """Choose the largest number of themes, from 5 to 30, that agree in halves of the texts, and say why."""
     with threadpool_limits(1):
         halves = ThemeHalves.of(prepared, seed, compute.engine, seed_words)
         most, least = halves.n_speaking // LEAST_EACH, max(COARSE_THEMES[0], len(seed_words or ()))
@@ -183,7 +168,7 @@ def choose_number(prepared: Prepared, seed: int, compute: Compute, seed_words: S
         cells = _stability(halves, coarse, compute)
         cells += _stability(halves, dense_around(most_stable(cells).n_topics, coarse), compute)
     taken = most_stable(cells)
-    return ThemeNumber(taken.n_topics, why_stable(taken, cells, "theme"))
+    return taken.n_topics, why_stable(taken, cells, "theme")
 
 
 def _stability(halves: ThemeHalves, numbers: Sequence[int], compute: Compute) -> list[StableNumber]:

@@ -31,10 +31,7 @@ class InferredWeights:
 
 @dataclass(frozen=True)
 class Inference:
-    """Settings that, together with a text, determine its weights, as in `infer_weights`.
-
-    unit_rows : True if rows are scaled to l2 norm 1 first; fallback : None for zeros.
-    """
+    """Settings that, together with a text, determine its weights; unit_rows : scale rows to l2 norm 1 first."""
 
     topics: Array
     smoothing: float = 0.0

@@ -15,7 +15,7 @@ from textsignal.arrays import Array, Vector
 from textsignal.compute.engines import Compute
 from textsignal.compute.kernels import pad
 from textsignal.compute.kernels.reference import EPSILON
-from textsignal.families import Family
+from textsignal.families import Family, Gaussian
 from textsignal.training.corpus import Addable, Block, Corpus, Parameters, ResponseSums, place
 from textsignal.training.fitted import FittedTopics, Losses, Trace, Watch, run
 from textsignal.training.glm import MOST_HALVINGS, Blocks, ResponseModel, fit_coefficients, newton_direction
@@ -104,11 +104,9 @@ class AdaptiveGamma:
 
 
 class CoefficientStep:
-    """Update of the coefficients, once per iteration; the base keeps them fixed.
+    """Update of the coefficients, once per iteration; the base keeps them fixed."""
 
-    reads_response : True if the update needs the sums at the current weights.
-    """
-
+    #: True if the update needs the sums of the responses.
     reads_response: ClassVar[bool] = True
 
     def move(self, model: ResponseModel, blocks: Blocks, parameters: Parameters, sums: ResponseSums) -> Parameters:
@@ -199,7 +197,6 @@ class Sums(Addable):
     """Sums of one sweep over texts, at the current weights and parameters.
 
     pull, mass : sums of weight * w x / (wH) and of weight * w: numerator and denominator of the topics' update.
-    text_loss : generalised KL divergence.
     """
 
     pull: Array
@@ -219,10 +216,7 @@ class JointState:
 
 @dataclass(frozen=True)
 class Joint:
-    """The method: updates of topics, coefficients and weights in the paper's order.
-
-    The sums for the next updates of topics and coefficients are taken in the weights' sweep, while a text is in cache.
-    """
+    """The method; sums for the next step are taken in the sweep over weights, while a text is in cache."""
 
     blocks: Sequence[Block]
     start: Parameters
@@ -303,6 +297,17 @@ def train_joint(
         reason=solution.reason,
         weights=weights,
     )
+
+
+def train_text(
+    corpus: Corpus, topics: Array, weights: Array, max_iter: int, tol: float, compute: Compute
+) -> tuple[Array, Array]:
+    """Topics and weights of KL-NMF, which ignores responses."""
+    settings = JointSettings(0.0, 0.0, TextAlone(), NoStep(), max_iter, tol)
+    corpus = replace(corpus, y=np.full(len(corpus.y), np.nan))
+    fitted = train_joint(corpus, Gaussian(1.0), topics, weights, settings, compute, lambda *_: False)
+    assert fitted.weights is not None
+    return fitted.topics, fitted.weights
 
 
 def unit_topics(topics: Array) -> Array:

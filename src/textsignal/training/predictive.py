@@ -21,13 +21,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from textsignal.arrays import Array, Vector
-from textsignal.compute.engines import Compute
 from textsignal.compute.hashing import Keys, drawn
 from textsignal.compute.kernels import Kernels, Means, Rows, pad
-from textsignal.families import Family
 from textsignal.training.corpus import Addable, Block, Corpus, Parameters, Responses
 from textsignal.training.draws import document_keys, thinned
-from textsignal.training.fitted import Losses, Run, TextFit, Trace, Watch, fit_on_text, run
+from textsignal.training.fitted import FittedTopics, Losses, Run, Trace, Watch, fit_on_text, run
 from textsignal.training.glm import ResponseModel
 from textsignal.training.inference import Inference, row_norms, unit_rows
 from textsignal.training.start import PredictiveStart, better_start, predictive_start
@@ -52,8 +50,6 @@ class PredictiveSettings:
     """Settings of predictive training; `supervision` is s, on the scale of this corpus."""
 
     supervision: float
-    penalty: float
-    fit_intercept: bool
     smoothing: float
     prior: float
     thinning: float
@@ -228,8 +224,8 @@ class Predictive:
         n_topics, prior = logits.shape[1], settings.supervision * settings.prior
         kernels.share_gradient(sums.topics, parameters.HT, self.profile, prior, n_texts, logits)
         coefficients[:-1] = sums.coefficients[:n_topics] / n_texts
-        coefficients[:-1] += 2 * settings.penalty * parameters.beta[:n_topics]
-        coefficients[-1] = settings.fit_intercept * sums.coefficients[-1] / n_texts
+        coefficients[:-1] += 2 * self.response.penalty * parameters.beta[:n_topics]
+        coefficients[-1] = self.response.fit_intercept * sums.coefficients[-1] / n_texts
         coefficients *= settings.supervision
 
 
@@ -258,16 +254,14 @@ def batch_edges(keys: Keys, weight: Vector, n_batches: int) -> np.ndarray:
 def train_predictive(
     corpus: Corpus,
     length: Vector,
-    family: Family,
+    response: ResponseModel,
     topics: Array,
     fine_topics: Array | None,
     settings: PredictiveSettings,
-    compute: Compute,
     watch: Watch,
 ) -> Run:
     """Run predictive training on rows of norm 1, with these lengths, from topics, or from merged finer ones."""
-    response = ResponseModel(family, compute, settings.penalty, settings.fit_intercept)
-    penalty = settings.penalty * float(corpus.weight.sum())
+    family, penalty = response.family, response.penalty * float(corpus.weight.sum())
     glm = replace(response, penalty=penalty)
     profile = replace(corpus, weight=corpus.weight * length).profile
 
@@ -284,29 +278,29 @@ def train_predictive(
     solution = run(method, max_iter=settings.max_epochs, tol=0.0, watch=watch)
     # Training used thinned texts. Complete ones are more informative, so their effects are somewhat larger.
     tilt = guide.tilt(corpus.X, np.arange(len(corpus.y)), corpus.y, family)
-    fit = fit_on_text(corpus, Inference(method.topics(solution.state), settings.smoothing, FINAL_TOL, True), glm, tilt)
-    reason = solution.reason
+    inference = Inference(method.topics(solution.state), settings.smoothing, FINAL_TOL, True)
+    fitted, eta = fit_on_text(corpus, inference, glm, tilt)
+    reason, n_epochs = solution.reason, len(solution.trace) - 1
     if reason == "max_iter":
-        reason = f"all {solution.n_iter} epochs done" if solution.n_iter > 1 else "the only epoch done"
-    # Every start has a separate guide, so training objectives are not comparable between starts.
-    objective = _losses_of_whole_texts(corpus, length, fit, glm, settings.supervision).objective
-    return Run(fit.model(Trace.of(solution.trace), reason), objective)
+        reason = f"all {n_epochs} epochs done" if n_epochs > 1 else "the only epoch done"
+    fitted = replace(fitted, trace=Trace.of(solution.trace), reason=reason)
+    return Run(fitted, _objective_of_whole_texts(corpus, length, fitted, eta, glm, settings.supervision))
 
 
-def _losses_of_whole_texts(
-    corpus: Corpus, length: Vector, fit: TextFit, glm: ResponseModel, supervision: float
-) -> Losses:
-    """Losses of the final model on the original texts: not thinned, responses not tilted."""
-    X, engine, kernels = corpus.X, glm.compute.engine, glm.compute.kernels
-    HT = pad(fit.inference.topics.T, kernels, X.dtype)
+def _objective_of_whole_texts(
+    corpus: Corpus, length: Vector, fitted: FittedTopics, eta: Vector, glm: ResponseModel, supervision: float
+) -> float:
+    """Objective on texts that are not thinned and responses that are not tilted: comparable between starts."""
+    X, W, engine, kernels = corpus.X, fitted.weights, glm.compute.engine, glm.compute.kernels
+    assert W is not None
+    HT = pad(fitted.topics.T, kernels, X.dtype)
     weight = (corpus.weight * length).astype(X.dtype)
 
     def text_loss(edges: tuple[int, int]) -> float:
         rows = slice(*edges)
-        return _text_loss(kernels, Rows.of(X, *edges), pad(fit.weights[rows], kernels, X.dtype), HT, weight[rows])
+        return _text_loss(kernels, Rows.of(X, *edges), pad(W[rows], kernels, X.dtype), HT, weight[rows])
 
     text = engine.sweep(text_loss, engine.cut(X.shape[0], X.nnz, X.shape[1]))
     observed = ~np.isnan(corpus.y)
-    loss = fit.glm.family.loss(corpus.y[observed], fit.linear_predictor[observed])
-    response = float(np.sum(corpus.weight[observed] * loss))
-    return Losses(text, response, float(glm.penalty * np.sum(fit.effects**2)), supervision)
+    response = float(np.sum(corpus.weight[observed] * fitted.family.loss(corpus.y[observed], eta[observed])))
+    return Losses(text, response, float(glm.penalty * np.sum(fitted.effects**2)), supervision).objective

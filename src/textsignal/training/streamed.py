@@ -34,10 +34,7 @@ MOST_PARTS = 32
 
 
 def first_bound(n_documents: int | None, most_documents: int) -> int:
-    """Return a bound that keeps about twice `most_documents`, or all texts if their number is not known.
-
-    This limits memory from the first batch on, even if half of the texts cannot be used.
-    """
+    """Return a bound that keeps about twice `most_documents`, as half may be unusable, or all of an unknown number."""
     share = 1.0 if n_documents is None else 2 * most_documents / max(1, n_documents)
     return int(BOUNDS[min(int(np.searchsorted(BOUNDS, share * 2.0**64)), len(BOUNDS) - 1)])
 
@@ -150,10 +147,7 @@ def joined(samples: Sequence[tuple[Sample, int]]) -> Sample:
 
 @dataclass(frozen=True, eq=False)
 class PartSummary:
-    """Summary of a part of the source: texts in each shard, responses (rows,) that count, unusable rows.
-
-    bound, levels : of the sample.
-    """
+    """Summary of a part of the source: texts in each shard, responses (rows,) that count, bounds of the sample."""
 
     sizes: list[int]
     responses: Vector

@@ -42,8 +42,9 @@ from textsignal.text.tokenise import is_language_name
 from textsignal.text.tokens import SentenceTexts
 from textsignal.training.contributions import Choice, ThemeEffects, choose_family, fit_theme_effects, spoken_of
 from textsignal.training.glm import fit_alone
-from textsignal.training.themes import MOST_SHARE, Themes, ThemeText, shares_of, word_vectors
+from textsignal.training.themes import MOST_SHARE, Themes, ThemeText, word_vectors
 from textsignal.training.tone import Tone, fit_tone
+from textsignal.training.topics import shares_of
 
 #: Minimum number of texts with a feature, or with a content term; only one if there are at most FEW_TEXTS texts.
 LEAST_FEATURE, LEAST_TERM, FEW_TEXTS = 2, 3, 50
@@ -338,10 +339,7 @@ class ToneOf:
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """Results of training that do not depend on the number of themes.
-
-    units : (sentences, terms) counts of content terms; vectors : (terms, dimensions); weight : (texts,).
-    """
+    """Results of training that do not depend on the number of themes; units : (sentences, terms), vectors of terms."""
 
     read: PartlyRead
     language: str | None
@@ -356,11 +354,6 @@ class Prepared:
     def term_tones(self) -> Vector:
         """(responses, terms) effects of the content terms."""
         return np.array([tone_of_terms(self.terms, self.features, tone.effects) for tone in self.tones])
-
-    @property
-    def family(self) -> Family:
-        """Family of the first response."""
-        return self.tones[0].response.simplest
 
 
 @dataclass(frozen=True, eq=False)
@@ -442,7 +435,7 @@ def fit_prepared(
     """Learn themes, and for each response the GLM on them; return each model and its reading of these texts."""
     read, units, terms, weight = prepared.read, prepared.units, prepared.terms, prepared.weight
     text = ThemeText(terms, prepared.term_tones, units, read.texts.documents, weight, seed_words or {})
-    themes = text.themes(n_themes, prepared.family, seed, compute, vectors=prepared.vectors)
+    themes = text.themes(n_themes, seed, compute, vectors=prepared.vectors)
     readings = readings_of(read, units, [tone.effects for tone in prepared.tones], themes, compute)
 
     def fitted(of: ToneOf, reading: ThemeReading) -> FittedThemes:
@@ -490,9 +483,8 @@ def learn_more(
 ) -> FittedThemes:
     """Update tone with more texts and refit level 2; themes, features and terms stay fixed.
 
-    Tone continues from its current effects by steps on the new texts alone, which fit its residuals there and are
-    weighted by their share of all texts. The old tone has not seen the responses of the new texts, so level 2 is fitted
-    to their old tone.
+    Steps on the new texts alone fit the residuals of tone there, and are weighted by their share of all texts. Level 2
+    is fitted to the old tone of the new texts, which has not seen their responses.
 
     responses : (texts,) on the user's scale, NaN if missing; n_known : texts that tone was trained on before.
     """

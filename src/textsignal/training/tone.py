@@ -157,7 +157,6 @@ def fit_tone(
     """Fit the effects of features on the response; only ratios of weights matter.
 
     counts : (texts, features); sizes : (features,) what each counts; y : (texts,) encoded responses, NaN if missing.
-    offset : (texts,) the known part of the linear predictor, which tone does not learn.
     """
     counted = np.flatnonzero((weight > 0) & (np.diff(counts.indptr) > 0))
     corpus = Corpus(counts, y, weight, offset=offset)
@@ -265,10 +264,7 @@ class _Scale:
 
 
 def _scale(responses: _Responses, family: Family) -> _Scale:
-    """Take a Newton step from a typical slope as the linear predictor's scale, halved while the loss rises too much.
-
-    The loss rises more than a quadratic one if responses are rare events: the constant has little curvature there.
-    """
+    """Take a Newton step from a typical slope as the linear predictor's scale, halved while the loss rises too much."""
     observed, offset, weight = responses.pairs.real.copy(), responses.pairs.imag.copy(), responses.weight
     constant = best_constant(family, observed, weight, offset)
 
@@ -278,6 +274,7 @@ def _scale(responses: _Responses, family: Family) -> _Scale:
     square, curvature = mean(lambda y, eta: family.gradient(y, eta) ** 2, constant), mean(family.curvature, constant)
     most = mean(family.loss, constant) + square / curvature
     eta = square**0.5 / curvature
+    # Rare events have little curvature at the constant: their loss rises more than a quadratic one.
     while max(mean(family.loss, constant - eta), mean(family.loss, constant + eta)) > most:
         eta /= 2
     return _Scale(constant, square**0.5, eta)

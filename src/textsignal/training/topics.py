@@ -51,7 +51,7 @@ def text_shares(weights: Array, topics: Array, smoothing: float) -> Vector:
     The equality holds for weights inferred with this smoothing, so weight that is due to it is not counted; mass is the
     topic's sum over terms. For mean weights the result is the prevalence. Rows sum to 1, or to 0 if all weights are 0.
     """
-    return _shares(np.maximum(weights * topics.sum(axis=1, dtype=float) - smoothing, 0.0))
+    return shares_of(np.maximum(weights * topics.sum(axis=1, dtype=float) - smoothing, 0.0))
 
 
 def word_shares(x: Vector, weights: Vector, topics: Array) -> Vector:
@@ -63,13 +63,13 @@ def word_shares(x: Vector, weights: Vector, topics: Array) -> Vector:
     """
     parts = weights[:, None] * topics
     fitted = parts.sum(axis=0)
-    return _shares(parts * np.divide(x, fitted, out=np.zeros_like(fitted), where=fitted > 0))
+    return shares_of(parts * np.divide(x, fitted, out=np.zeros_like(fitted), where=fitted > 0))
 
 
-def _shares(parts: Vector) -> Vector:
-    """Rows divided by their sum; rows of zeros stay."""
-    total = parts.sum(axis=1, keepdims=True)
-    return np.divide(parts, total, out=np.zeros_like(parts), where=total > 0)
+def shares_of(weights: Vector, otherwise: Vector | float = 0.0) -> Vector:
+    """Scale rows of weights to a sum of 1; `otherwise` for rows of 0."""
+    total = weights.sum(axis=1, keepdims=True)
+    return np.where(total > 0, weights / np.where(total > 0, total, 1), otherwise)
 
 
 def top_terms(topics: NDArray[np.floating], n: int = 10) -> NDArray[np.int64]:

@@ -283,7 +283,7 @@ def _moved(evidence: Evidence, themes: Themes, counts: Vector, compute: Compute)
     """Documents by themes that are refitted to the drawn ones."""
     reading = evidence.text.reading
     texts, documents = reading.texts, reading.texts.documents
-    moved = refit_themes(themes, reading.units, counts[documents], evidence.talk.family, compute)
+    moved = refit_themes(themes, reading.units, counts[documents], compute)
     order = match_topics(themes.topics, moved.topics).numbers
     moved = Themes(moved.topics[order], moved.term_weights, moved.prevalence[order])
     places = moved.place(reading.units, documents, len(texts), compute)

@@ -84,7 +84,7 @@ class ThemeRefits:
     def refit(self, rows: Rows, seed: int, compute: Compute) -> Refit:
         """Refit themes to some documents, and measure their costs there."""
         part = self.text.at(rows)
-        themes = part.themes(self.fitted.n_themes, self.fitted.family, seed, compute)
+        themes = part.themes(self.fitted.n_themes, seed, compute)
         profiles = themes.topics / themes.term_weights
         return Refit(profiles / profiles.sum(axis=1, keepdims=True), self._costs(themes, part, rows, compute))
 
@@ -216,7 +216,7 @@ def quick_stability(reader: ThemeReader, reading: ThemeReading, seed_words: Seed
 
     def cosines(number: int) -> Vector:
         with local_compute(1) as compute:
-            themes = text.at(samples[number]).themes(fitted.n_themes, fitted.family, number + 1, compute, QUICK_TRIES)
+            themes = text.at(samples[number]).themes(fitted.n_themes, number + 1, compute, QUICK_TRIES)
         return match_topics(profiles, themes.topics / themes.term_weights).cosines
 
     with LocalEngine(reader.n_jobs) as engine, threadpool_limits(1):
