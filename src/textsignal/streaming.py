@@ -195,7 +195,7 @@ class ReadSource:
         self.progress("Learning themes", 0, None)
         read = read_features(own.tokens, lexicon.features, self.compute.engine)
         tone = Tone.of(effects, tone_folds(read.counts))
-        return prepare_read(read, lexicon, [(response, lambda: (tone, None))], own.weight, self.compute)
+        return prepare_read(read, lexicon, [response], lambda _: (tone, None), own.weight, self.compute)
 
 
 @contextmanager

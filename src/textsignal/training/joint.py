@@ -36,31 +36,18 @@ class WeightRule(Protocol):
 
 @dataclass(frozen=True)
 class FixedGamma:
-    """The paper's rule: one gamma for every text and iteration."""
+    """The paper's rule: one gamma for every text and iteration; with gamma and alpha 0 that of Lee and Seung."""
 
     gamma: float
 
     def move(self, block: Block, parameters: Parameters, response: ResponseModel, alpha: float) -> None:
         """Change the block's weights in place."""
+        HT, kernels = parameters.HT, response.compute.kernels
         alphas = alpha * (block.response_weight > 0)
         slope = (alphas * response.family.gradient(block.y, block.linear_predictor(parameters)).T).T
-        _step(block, parameters.HT, response, slope, parameters.beta, np.full(len(slope), self.gamma))
-
-
-@dataclass(frozen=True)
-class TextAlone:
-    """Lee and Seung's updates, which ignore the response."""
-
-    def move(self, block: Block, parameters: Parameters, response: ResponseModel, alpha: float) -> None:
-        """Change the block's weights in place."""
-        nothing = np.zeros(len(block.W))
-        _step(block, parameters.HT, response, nothing, np.zeros(block.W.shape[1]), nothing)
-
-
-def _step(block: Block, HT: Array, response: ResponseModel, slope: Vector, beta: Vector, gamma: Vector) -> None:
-    kernels = response.compute.kernels
-    pull = kernels.pull_on_weights(block.X, block.W, HT, block.pull)
-    block.W[:] = kernels.weight_step(block.W, pull, HT.sum(axis=0), slope, beta, gamma, block.moved).W
+        pull = kernels.pull_on_weights(block.X, block.W, HT, block.pull)
+        step = (slope, parameters.beta, np.full(len(slope), self.gamma))
+        block.W[:] = kernels.weight_step(block.W, pull, HT.sum(axis=0), *step, block.moved).W
 
 
 @dataclass(frozen=True)
@@ -303,7 +290,7 @@ def train_text(
     corpus: Corpus, topics: Array, weights: Array, max_iter: int, tol: float, compute: Compute
 ) -> tuple[Array, Array]:
     """Topics and weights of KL-NMF, which ignores responses."""
-    settings = JointSettings(0.0, 0.0, TextAlone(), NoStep(), max_iter, tol)
+    settings = JointSettings(0.0, 0.0, FixedGamma(0.0), NoStep(), max_iter, tol)
     corpus = replace(corpus, y=np.full(len(corpus.y), np.nan))
     fitted = train_joint(corpus, Gaussian(1.0), topics, weights, settings, compute, lambda *_: False)
     assert fitted.weights is not None

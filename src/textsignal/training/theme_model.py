@@ -396,28 +396,29 @@ def prepare_themes(
             offset, words = fit_alone(response.given, y, weight, words, compute)
         return fit_tone(read.counts, lexicon.features.sizes, y, weight, words, compute, offset), offset
 
-    return prepare_read(read, lexicon, [(each, partial(learn, each)) for each in responses], weight, compute)
+    return prepare_read(read, lexicon, responses, learn, weight, compute)
 
 
 def prepare_read(
     read: PartlyRead,
     lexicon: Lexicon,
-    tones: Sequence[tuple[Response, Callable[[], LearntTone]]],
+    responses: Sequence[Response],
+    learn: Callable[[Response], LearntTone],
     weight: Vector,
     compute: Compute,
 ) -> Prepared:
-    """Prepare themes from texts that have been read; tones : responses, each with a function that learns its tone."""
+    """Prepare themes from texts that have been read; learn : returns the tone of a response."""
     texts, units = read.texts, count_units(read.texts, lexicon.terms, compute.engine)
 
-    def with_family(response: Response, learn: Callable[[], LearntTone]) -> ToneOf:
-        tone, offset = learn()
+    def with_family(response: Response) -> ToneOf:
+        tone, offset = learn(response)
         unseen = read.unseen_tone(tone)
         whole = by_document(unseen[:, None], texts)[:, 0] + (0.0 if offset is None else offset)
         choice = choose_family(response.candidates, whole, tone.folds, response.values, weight, compute)
         return ToneOf(response, tone.effects, unseen, choice)
 
     # The tasks are independent.
-    tasks: list[Callable[[], Any]] = [partial(with_family, *pair) for pair in tones]
+    tasks: list[Callable[[], Any]] = [partial(with_family, each) for each in responses]
     first: list[Callable[[], Any]] = [lambda: word_vectors(units), lambda: texts.keys]
     vectors, _, *tones_of = compute.engine.map(lambda task: task(), [*first, *tasks])
     return Prepared(read, lexicon.language, lexicon.features, lexicon.terms, units, vectors, weight, tones_of)
