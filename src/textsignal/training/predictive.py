@@ -261,7 +261,7 @@ def train_predictive(
     watch: Watch,
 ) -> Run:
     """Run predictive training on rows of norm 1, with these lengths, from topics, or from merged finer ones."""
-    family, penalty = response.family, response.penalty * float(corpus.weight.sum())
+    family, penalty = response.family, float(response.penalty) * float(corpus.weight.sum())
     glm = replace(response, penalty=penalty)
     profile = replace(corpus, weight=corpus.weight * length).profile
 

@@ -57,17 +57,17 @@ class Passing:
 
     @classmethod
     def nothing(cls, n_columns: int = 0) -> Passing:
-        """Of no texts."""
+        """Return the attributes of no texts."""
         keys, numbers, values = np.zeros(0, np.uint64), np.zeros(0, np.int64), np.zeros(0)
         return cls(keys, numbers, keys, numbers, values, values, np.empty((0, n_columns), dtype=object))
 
     def at(self, kept: NDArray[Any]) -> Passing:
-        """Of a subset of the texts."""
+        """Keep some of the texts."""
         return Passing(*(getattr(self, column.name)[kept] for column in fields(self)))
 
     @classmethod
     def together(cls, parts: Sequence[Passing]) -> Passing:
-        """Of several parts."""
+        """Concatenate several parts."""
         return cls(*(np.concatenate([getattr(part, column.name) for part in parts]) for column in fields(cls)))
 
 

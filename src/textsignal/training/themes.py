@@ -263,7 +263,7 @@ def _centres(vectors: Vector, centres: Vector, n_topics: int, seed: int, seeds: 
         rng = np.random.default_rng(seed)
         extra = vectors[rng.integers(0, len(vectors), n_topics - len(centres))]
         centres = np.vstack([centres, extra + 0.1 * rng.standard_normal(extra.shape)])
-    return unit_vectors(centres)
+    return np.asarray(unit_vectors(centres), dtype=float)
 
 
 def unit_vectors(rows: Array) -> Array:
