@@ -16,7 +16,7 @@ from textsignal.training.corpus import Corpus
 from textsignal.training.draws import document_keys
 from textsignal.training.glm import ResponseModel
 from textsignal.training.inference import infer_weights
-from textsignal.training.predictive import Predictive, PredictiveSettings, scale_rows
+from textsignal.training.predictive import PRIOR, Predictive, PredictiveSettings, scale_rows
 from textsignal.training.start import predictive_start
 from textsignal.training.word_effects import NO_GUIDE, Guide
 
@@ -41,9 +41,7 @@ def method_of(corpus, length, topics, engine, kernels=compiled, guide=NO_GUIDE, 
     settings = {
         "supervision": 2.0,
         "smoothing": 0.2,
-        "prior": 0.01,
         "thinning": 0.0,
-        "learning_rate": 0.05,
         "max_epochs": 5,
         "batch_size": N_DOCUMENTS,
         "seed": 0,
@@ -84,7 +82,7 @@ def objective(method, flat):
     loss = family.loss(y, eta) - method.guide.distrust * guided * eta
     documents = corpus.weight * (method.length * text + settings.supervision * seen * loss)
     penalty = method.response.penalty * np.sum(coefficients[:-1] ** 2)
-    prior = settings.prior * np.sum(method.profile * np.log(H))
+    prior = PRIOR * np.sum(method.profile * np.log(H))
     return documents.sum() / corpus.weight.sum() + settings.supervision * (penalty - prior)
 
 

@@ -56,8 +56,6 @@ from textsignal.training.start import FINE_TOPICS, INITS, STARTS, Start, given_s
 from textsignal.training.topics import CentredEffects, centred_effects, text_shares
 from textsignal.training.word_effects import fit_word_effects
 
-#: Of predictive training: how much a topic is drawn to the corpus' profile, and the first learning rate.
-PRIOR, LEARNING_RATE = 0.003, 0.1
 #: Default penalties. Predictive training fits effects and topics together, and needs more.
 DEFAULT_PENALTIES = {"joint": 0.1, "predictive": 3.0}
 #: Deviance of a text, on average, below which its response is explained but for rounding.
@@ -343,14 +341,12 @@ class GLMNMF(TopicEstimator):
     penalty : on the squared effects, in units of the family's linear predictor (1 for logits and logarithms, standard
         deviations of a Gaussian response); None takes 0.1 for joint and 3 for predictive training.
     fit_intercept : True if the linear predictor has a constant.
-    smoothing, thinning, max_epochs, batch_size : of predictive training: what keeps weights off zero, as a share of
-        the mean row total; share of a long text's terms dropped at random in each step; passes over the texts; maximum
-        number of texts in a step.
+    smoothing, thinning, max_epochs, batch_size : of predictive training: keeps weights off zero, as a share of the mean
+        row total; share of a long text's terms dropped at random in each step; passes; texts in a step, at most.
     word_residual : True if single words may add to the linear predictor beyond the topics. Their effects are sparse,
         fitted last, and separate (`word_effects_`), which shows how much of the skill is due to the topics.
-    max_iter : of joint training: maximum number of iterations.
-    tol : of joint training: relative change of the objective below which it stops; None takes 1e-4. Predictive
-        training runs all its epochs, with steps that become shorter down to 0.
+    max_iter, tol : of joint training: maximum number of iterations; relative change of the objective below which it
+        stops, None for 1e-4. Predictive training runs all its epochs.
     init : "nndsvda", "random" or "nmf" (unsupervised training first). Restarts after the first start at random.
     n_init : number of starts; the one with the lowest objective is kept. Predictive training compares starts by
         whole texts and unchanged responses, under one supervision.
@@ -459,9 +455,7 @@ class GLMNMF(TopicEstimator):
         settings = PredictiveSettings(
             supervision=self.supervision * by_length.text_null_deviance() / _spread(corpus, task.family),
             smoothing=self.smoothing / corpus.mean_size,
-            prior=PRIOR,
             thinning=self.thinning,
-            learning_rate=LEARNING_RATE,
             max_epochs=self.max_epochs,
             batch_size=self.batch_size,
             seed=task.seed,

@@ -13,11 +13,9 @@ from textsignal.errors import InputError, TrainingError
 from textsignal.families import Family, linear_predictor
 from textsignal.stored_values import rule
 from textsignal.training.corpus import Corpus
-from textsignal.training.glm import ResponseModel, dispersion_of, fit_glm, standard_errors
+from textsignal.training.glm import ROUNDING, ResponseModel, dispersion_of, fit_glm, standard_errors
 from textsignal.training.inference import Inference
 
-#: Relative rounding error of an objective, from the order of summation.
-ROUNDING = 1e-14
 #: The largest number of topics and weights in a stored model: its square is finite in single precision too.
 LARGEST_WEIGHT = 1e15
 #: Range of standard deviations of responses that need no rescaling, and largest mean, in standard deviations.

@@ -116,12 +116,10 @@ def infer_weights(
     X : (texts, terms) nonnegative CSR, float32 or float64.
     topics : (topics, terms) nonnegative; or a fitted `GLMNMF` or `JBNMF`, which brings its own smoothing, tolerance,
         fallback and scale of rows: so its `transform` gives these weights.
-    smoothing : keeps weights off zero; 0 if not given.
-    fallback : (topics,) weights of a text with no known term; zeros if not given.
-    tol : a text is done when its loss is provably within `tol`, relative to its total, of the minimum; 1e-4 if not
-        given.
-    max_iter : maximum number of steps for one text.
-    n_jobs : threads.
+    smoothing : keeps weights off zero; 0 by default.
+    fallback : (topics,) weights of a text with no known term; zeros by default.
+    tol : a text is done if its loss is provably within this, relative to its total, of the minimum; 1e-4 by default.
+    max_iter, n_jobs : maximum number of steps for one text; threads.
     compute : the engine and kernels to use, in place of `n_jobs` threads and the compiled kernels.
 
     Examples

@@ -31,6 +31,8 @@ from textsignal.training.inference import Inference, row_norms, unit_rows
 from textsignal.training.start import PredictiveStart, better_start, predictive_start
 from textsignal.training.word_effects import NO_GUIDE, Guide, fit_guide
 
+#: How much a topic is drawn to the corpus' profile, and the first learning rate.
+PRIOR, LEARNING_RATE = 0.003, 0.1
 #: A text counts as at most this many times the median text's length.
 LONGEST = 10.0
 #: Texts of fewer terms are thinned proportionally less: dropping a word can change the meaning of a short text.
@@ -51,9 +53,7 @@ class PredictiveSettings:
 
     supervision: float
     smoothing: float
-    prior: float
     thinning: float
-    learning_rate: float
     max_epochs: int
     batch_size: int
     seed: int
@@ -146,7 +146,7 @@ class Predictive:
             # 2. A step of the optimiser; its learning rate has a cosine decay to 0.
             count += 1
             epoch = state.epoch + number / (len(edges) - 1)
-            rate = settings.learning_rate * (1 + math.cos(math.pi * epoch / settings.max_epochs)) / 2
+            rate = LEARNING_RATE * (1 + math.cos(math.pi * epoch / settings.max_epochs)) / 2
             compute.kernels.adam_step(flat, gradient, means, rate, count)
             parameters = self._parameters(flat)
         followed = state.W.copy()
@@ -221,7 +221,7 @@ class Predictive:
         """Gradient of J over a batch in all parameters."""
         settings, kernels = self.settings, self.response.compute.kernels
         logits, coefficients = self._split(out)
-        n_topics, prior = logits.shape[1], settings.supervision * settings.prior
+        n_topics, prior = logits.shape[1], settings.supervision * PRIOR
         kernels.share_gradient(sums.topics, parameters.HT, self.profile, prior, n_texts, logits)
         coefficients[:-1] = sums.coefficients[:n_topics] / n_texts
         coefficients[:-1] += 2 * self.response.penalty * parameters.beta[:n_topics]

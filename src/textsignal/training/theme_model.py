@@ -342,9 +342,7 @@ class Prepared:
     """Results of training that do not depend on the number of themes; units : (sentences, terms), vectors of terms."""
 
     read: PartlyRead
-    language: str | None
-    features: Features
-    terms: Sequence[str]
+    lexicon: Lexicon
     units: sp.csr_array
     vectors: Vector
     weight: Vector
@@ -353,7 +351,7 @@ class Prepared:
     @property
     def term_tones(self) -> Vector:
         """(responses, terms) effects of the content terms."""
-        return np.array([tone_of_terms(self.terms, self.features, tone.effects) for tone in self.tones])
+        return np.array([tone_of_terms(self.lexicon.terms, self.lexicon.features, tone.effects) for tone in self.tones])
 
 
 @dataclass(frozen=True, eq=False)
@@ -421,7 +419,7 @@ def prepare_read(
     tasks: list[Callable[[], Any]] = [partial(with_family, each) for each in responses]
     first: list[Callable[[], Any]] = [lambda: word_vectors(units), lambda: texts.keys]
     vectors, _, *tones_of = compute.engine.map(lambda task: task(), [*first, *tasks])
-    return Prepared(read, lexicon.language, lexicon.features, lexicon.terms, units, vectors, weight, tones_of)
+    return Prepared(read, lexicon, units, vectors, weight, tones_of)
 
 
 def fit_prepared(
@@ -434,8 +432,8 @@ def fit_prepared(
     why: str = "",
 ) -> list[tuple[FittedThemes, ThemeReading]]:
     """Learn themes, and for each response the GLM on them; return each model and its reading of these texts."""
-    read, units, terms, weight = prepared.read, prepared.units, prepared.terms, prepared.weight
-    text = ThemeText(terms, prepared.term_tones, units, read.texts.documents, weight, seed_words or {})
+    read, lexicon, units, weight = prepared.read, prepared.lexicon, prepared.units, prepared.weight
+    text = ThemeText(lexicon.terms, prepared.term_tones, units, read.texts.documents, weight, seed_words or {})
     themes = text.themes(n_themes, seed, compute, vectors=prepared.vectors)
     readings = readings_of(read, units, [tone.effects for tone in prepared.tones], themes, compute)
 
@@ -443,7 +441,7 @@ def fit_prepared(
         response, choice = of.response, of.choice
         training = ThemeTraining.of(reading, of.unseen, response.values, weight)
         effects, family, training = _level_two(training, themes, choice.family, compute, response.given)
-        learnt = prepared.language, terms, prepared.features, of.effects, themes, effects, training
+        learnt = lexicon.language, lexicon.terms, lexicon.features, of.effects, themes, effects, training
         return FittedThemes(family, choice.described, *learnt, why)
 
     return [(fitted(*pair), pair[1]) for pair in zip(prepared.tones, readings, strict=True)]

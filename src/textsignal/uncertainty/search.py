@@ -465,8 +465,8 @@ class ThemeCells:
         prepared = self._prepare(train)
         assert isinstance(test.tokens, SentenceTexts)
         with LocalEngine() as engine:
-            read = read_features(test.tokens, prepared.features, engine)
-            units = count_units(test.tokens, prepared.terms, engine)
+            read = read_features(test.tokens, prepared.lexicon.features, engine)
+            units = count_units(test.tokens, prepared.lexicon.terms, engine)
         return _ThemeFold(prepared, read, units, test.responses)
 
     def _prepare(self, observed: Observed) -> Prepared:
