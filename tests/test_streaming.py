@@ -174,8 +174,8 @@ def test_held_back_documents_and_their_copies_teach_no_tone(table, small_batches
         with read_to_fit(new_model().options, source, SourceColumns("review", "rating")) as read:
             found.append(read.fit(held))
         assert read.found.drawn.rows.tolist() == list(range(N + 50))
-    assert np.array_equal(*(one.reader.fitted.tone for one in found))
-    assert len(found[0].reader.fitted.training.keys) == N
+    assert np.array_equal(*(reader.fitted.tone for reader in found))
+    assert len(found[0].fitted.training.keys) == N
 
 
 @pytest.fixture(scope="module")

@@ -205,7 +205,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         if text is not None:
             columns = streaming.columns_of(text, responses, sample_weight, covariates, offset, groups)
             with streaming.read_to_fit(options, texts, columns, memory=memory, folder=folder, engine=engine) as read:
-                return self.take_source(read.fit(), columns.response)
+                return self.take_source(read.fit(), read.found, columns.response)
         if engine is not None:
             raise InputError("an engine is for a source; give text=, the column of its texts")
         texts, covariates = texts_and_covariates(texts, covariates)
@@ -231,10 +231,13 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         one, design = observe_given(scale.observe(tokens, responses, sample_weight), **given)
         return self._take(*parts.fit_one(options, scale, one), design, [name_of(responses, "response")])
 
-    def take_source(self, fitted: streaming.FittedSource, response: str) -> Self:
-        """Take over the results of a fit to a source; response : name of its column."""
-        self._take(fitted.reader, [fitted.sample.but(fitted.held_out)], None, [response])
-        self.n_texts_ = fitted.n_documents - int(fitted.held_out.sum())
+    def take_source(
+        self, reader: Reader, found: streaming.Streamed, response: str, held_out: NDArray[np.bool_] | None = None
+    ) -> Self:
+        """Take over a fit to a source, without held-out texts of its sample; response : name of its column."""
+        held_out = np.zeros(len(found.sample.tokens), dtype=bool) if held_out is None else held_out
+        self._take(reader, [found.sample.but(held_out)], None, [response])
+        self.n_texts_ = found.n_documents - int(held_out.sum())
         return self
 
     def _take(self, reader: Reader, training: Sequence[Observed], design: Design | None, names: Sequence[str]) -> Self:

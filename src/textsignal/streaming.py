@@ -48,8 +48,7 @@ from textsignal.training.streamed import (
     stored_tone,
     turns_of,
 )
-from textsignal.training.theme_model import Prepared, Response, learn_lexicon, prepare_read
-from textsignal.training.theme_reading import read_features
+from textsignal.training.theme_model import Prepared, Response, learn_lexicon, prepare_read, read_features
 from textsignal.training.tone import Tone, tone_folds
 
 #: Default memory limit of a fit; the minimum.
@@ -148,20 +147,6 @@ class Streamed:
 
 
 @dataclass(frozen=True, eq=False)
-class FittedSource:
-    """Result of a fit to a source.
-
-    sample : texts that are stored with the reader; held_out : (texts,) True if the response was not used in training.
-    n_documents : number of texts of the source.
-    """
-
-    reader: ThemeReader
-    sample: Observed
-    held_out: NDArray[np.bool_]
-    n_documents: int
-
-
-@dataclass(frozen=True, eq=False)
 class ReadSource:
     """A source that was read, and can be fitted.
 
@@ -175,7 +160,7 @@ class ReadSource:
     spread: Compute
     progress: Progress
 
-    def fit(self, held_out: NDArray[np.bool_] | None = None) -> FittedSource:
+    def fit(self, held_out: NDArray[np.bool_] | None = None) -> ThemeReader:
         """Fit themes.
 
         held_out : (texts,) True for texts of the sample whose responses, and those of their copies, are not used; None
@@ -190,7 +175,7 @@ class ReadSource:
             random = f"a random {n_sampled - n_held:,} of {n_all:,} texts"
             basis = f"Themes and their numbers come from {random}, tone comes from {all_texts}."
             reader = replace(reader, fitted=replace(reader.fitted, basis=basis))
-        return FittedSource(reader, found.sample, held_out, n_all)
+        return reader
 
     def _prepared(self, held_out: NDArray[np.bool_]) -> Prepared:
         """Learn words and tone from all shards, and the inputs of themes from the sample."""
@@ -210,7 +195,7 @@ class ReadSource:
         self.progress("Learning themes", 0, None)
         read = read_features(own.tokens, lexicon.features, self.compute.engine)
         tone = Tone.of(effects, tone_folds(read.counts))
-        return prepare_read(read, lexicon, [(response, lambda: (tone, None))], own.weight, self.compute)
+        return prepare_read(read, lexicon, [response], lambda _: (tone, None), own.weight, self.compute)
 
 
 @contextmanager

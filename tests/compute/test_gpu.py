@@ -21,7 +21,7 @@ from textsignal.families import Bernoulli, Binomial, Gaussian, NegativeBinomial,
 from textsignal.training import draws
 from textsignal.training.corpus import Corpus
 from textsignal.training.inference import infer_weights
-from textsignal.training.joint import AdaptiveGamma, JointSettings, NewtonStep, NoStep, TextAlone, train_joint
+from textsignal.training.joint import AdaptiveGamma, FixedGamma, JointSettings, NewtonStep, NoStep, train_joint
 from textsignal.training.tone import slope_of
 
 needs_card = pytest.mark.skipif(bool(gpu_code.missing()), reason=gpu_code.missing())
@@ -111,7 +111,7 @@ class TestThemes:
         X, HT = sentences()
         ours = gpu_themes.learn_themes(gpu_themes.CardSentences.of(Rows.of(X, 0, X.shape[0]), X.shape[1]), HT, 3)
         corpus = Corpus(X, np.full(X.shape[0], np.nan), np.ones(X.shape[0]))
-        settings = JointSettings(0.0, 0.0, TextAlone(), NoStep(), 3, 0.0)
+        settings = JointSettings(0.0, 0.0, FixedGamma(0.0), NoStep(), 3, 0.0)
         with LocalEngine(1) as engine:
             compute = Compute(engine, compiled)
             start = infer_weights(X, HT[:, :14].T.copy(), tol=0.0, max_iter=5, compute=compute).weights

@@ -37,9 +37,8 @@ def matrix_model(name, training="predictive", **options):
 
 
 def text_model(name, **options):
-    if name == "categorical":
-        return TopicModel(GLMNMF(5, **{"family": name, "training": "predictive"} | options, n_jobs=1))
-    return TextResponseModel(5, **{"family": name, "levels": KINDS[name][0]} | options, n_jobs=1)
+    options = {"family": name, "levels": KINDS[name][0], "n_jobs": 1} | options
+    return TopicModel(GLMNMF(5, **options)) if name == "categorical" else TextResponseModel(5, **options)
 
 
 def labels_of(name, ratings):
@@ -69,23 +68,21 @@ class TestScikitLearn:
         assert is_classifier(model)
         assert not is_regressor(model)
         assert model.__sklearn_tags__().classifier_tags.multi_class == (name != "bernoulli")
+        family = {"bernoulli": Bernoulli(), "ordinal": Ordinal()}.get(name, Categorical())
         option = "estimator__family" if isinstance(model, TopicModel) else "family"
-        given = clone(model).set_params(
-            **{option: {"bernoulli": Bernoulli(), "ordinal": Ordinal()}.get(name, Categorical())}
-        )
-        assert is_classifier(given)
+        assert is_classifier(clone(model).set_params(**{option: family}))
 
     @pytest.mark.parametrize(
         "model",
         [GLMNMF(), GLMNMF(family="gaussian"), GLMNMF(family=Gaussian()), JBNMF(), TextResponseModel(),
-         TextResponseModel(family="poisson"), TopicModel(), TopicModel(JBNMF())],
+         TextResponseModel(family="poisson"), TopicModel(JBNMF())],
     )  # fmt: skip
     def test_all_others_are_regressors(self, model):
         assert is_regressor(model)
         assert not is_classifier(model)
 
     def test_a_model_is_what_its_estimator_is(self):
-        assert is_classifier(TopicModel(estimator=GLMNMF(family="ordinal")))
+        assert is_classifier(TopicModel(GLMNMF(family="ordinal")))
 
     @every_kind
     @both_trainings
@@ -278,9 +275,7 @@ class TestWrongDomain:
             GLMNMF(1, family=family, levels=levels).fit(np.ones((3, 2)), y)
 
     @cases
-    @pytest.mark.parametrize("kind", ["themes", "topics"])
-    def test_texts(self, family, levels, y, named, kind):
-        options = {"family": family, "levels": levels}
-        model = TextResponseModel(1, **options) if kind == "themes" else TopicModel(GLMNMF(1, **options))
+    @pytest.mark.parametrize("make", [TextResponseModel, lambda *n, **options: TopicModel(GLMNMF(*n, **options))])
+    def test_texts(self, family, levels, y, named, make):
         with pytest.raises(InputError, match=named):
-            model.fit(["lovely staff", "dirty room", "lovely room"], y)
+            make(1, family=family, levels=levels).fit(["lovely staff", "dirty room", "lovely room"], y)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from textsignal import GLMNMF, JBNMF, TextResponseModel, TopicModel
 from textsignal.errors import TextSignalError
-from textsignal.families import FAMILIES
+from textsignal.families import FAMILIES, as_family
 
 WORDS = ["room", "staff", "dirty", "clean", "bed", "breakfast", "friendly", "noisy", "wifi", "pool", "price", "view"]
 #: Sizes of responses, weights, covariates and offsets: ordinary, and at the ends of what a float holds.
@@ -228,7 +228,7 @@ def matrices(draw: st.DrawFn) -> np.ndarray:
 def matrix_cases(draw: st.DrawFn) -> tuple[Any, np.ndarray, list[Any], dict[str, Any]]:
     X = draw(matrices())
     estimator = draw(estimators(len(X)))
-    family = estimator.asked_family.name
+    family = as_family(estimator._asked, estimator.levels).name
     passed = draw(additions(len(X), frame=False))
     if isinstance(estimator, JBNMF) and draw(st.integers(0, 7)):
         passed = {name: passed[name] for name in passed if name == "sample_weight"}

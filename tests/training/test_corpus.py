@@ -8,7 +8,8 @@ from scipy.special import xlogy
 from textsignal.compute.engines import Compute
 from textsignal.compute.engines.local import LocalEngine
 from textsignal.compute.kernels import compiled
-from textsignal.training.corpus import Corpus, Parameters, ResponseSums, grouped, place
+from textsignal.training.contributions import grouped
+from textsignal.training.corpus import Corpus, Parameters, ResponseSums, place
 
 
 @pytest.fixture

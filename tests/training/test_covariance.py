@@ -7,8 +7,7 @@ import statsmodels.api as sm
 from textsignal.compute.engines.local import local_compute
 from textsignal.errors import InputError
 from textsignal.families import Binomial
-from textsignal.training.covariance import clustered_sandwich, sandwich
-from textsignal.training.glm import ResponseModel, fit_glm
+from textsignal.training.glm import ResponseModel, clustered_sandwich, fit_glm, sandwich
 
 FAMILY, N = Binomial(4, 1), 600
 

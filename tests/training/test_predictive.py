@@ -16,7 +16,7 @@ from textsignal.training.corpus import Corpus
 from textsignal.training.draws import document_keys
 from textsignal.training.glm import ResponseModel
 from textsignal.training.inference import infer_weights
-from textsignal.training.predictive import Predictive, PredictiveSettings, scale_rows
+from textsignal.training.predictive import PRIOR, Predictive, PredictiveSettings, scale_rows
 from textsignal.training.start import predictive_start
 from textsignal.training.word_effects import NO_GUIDE, Guide
 
@@ -40,17 +40,13 @@ def problem(seed=0, *, weighted=False, missing=False):
 def method_of(corpus, length, topics, engine, kernels=compiled, guide=NO_GUIDE, **changes):
     settings = {
         "supervision": 2.0,
-        "penalty": 0.05,
-        "fit_intercept": True,
         "smoothing": 0.2,
-        "prior": 0.01,
         "thinning": 0.0,
-        "learning_rate": 0.05,
         "max_epochs": 5,
         "batch_size": N_DOCUMENTS,
         "seed": 0,
     }
-    response = ResponseModel(Binomial(4, 1), Compute(engine, kernels), settings["penalty"], fit_intercept=True)
+    response = ResponseModel(Binomial(4, 1), Compute(engine, kernels), 0.05, fit_intercept=True)
     profile = Corpus(corpus.X, corpus.y, corpus.weight * length).profile
     first = predictive_start(topics, corpus, response, profile, smoothing=0.2, tol=1e-4)
     return Predictive(
@@ -85,8 +81,8 @@ def objective(method, flat):
     guided = family.gradient(y, method.guide.constant + X @ method.guide.words)
     loss = family.loss(y, eta) - method.guide.distrust * guided * eta
     documents = corpus.weight * (method.length * text + settings.supervision * seen * loss)
-    penalty = settings.penalty * np.sum(coefficients[:-1] ** 2)
-    prior = settings.prior * np.sum(method.profile * np.log(H))
+    penalty = method.response.penalty * np.sum(coefficients[:-1] ** 2)
+    prior = PRIOR * np.sum(method.profile * np.log(H))
     return documents.sum() / corpus.weight.sum() + settings.supervision * (penalty - prior)
 
 

@@ -14,8 +14,17 @@ from textsignal.families import as_family
 from textsignal.text.features import count_texts, learn_features
 from textsignal.text.shards import write_shard
 from textsignal.text.tokens import read_sentences
-from textsignal.training.streamed import Passing, Sample, StoredBlock, count_shards, in_blocks, stored_tone
-from textsignal.training.tone import TONE_FOLDS, fit_tone
+from textsignal.training.streamed import (
+    Passing,
+    Sample,
+    StoredBlock,
+    count_shards,
+    first_bound,
+    in_blocks,
+    stored_tone,
+    turns_of,
+)
+from textsignal.training.tone import BLOCK, TONE_FOLDS, fit_tone
 
 NOTHING = np.zeros(0, np.uint64)
 
@@ -95,6 +104,16 @@ def test_blocks_hold_all_shards_once_and_in_order(sizes, most):
     assert all(blocks)
     # A shard at an edge may be in either block.
     assert all(sum(sizes[number] for number in block) <= most + max(sizes) for block in blocks)
+
+
+def test_the_first_bound_keeps_twice_the_sample_if_the_number_of_rows_is_known():
+    assert [first_bound(rows, 60) / 2**64 for rows in (100, None)] == [1, 1]
+    assert first_bound(1000, 60) / 2**64 == pytest.approx(0.12, rel=0.3)
+
+
+def test_parts_of_a_source_have_turns_if_the_number_of_rows_is_known():
+    assert turns_of(8, 4 * BLOCK) == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert turns_of(8, None) is None
 
 
 def sampled(n_words, cuts, most_documents, most_words):

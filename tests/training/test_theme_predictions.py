@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from textsignal.compute.engines.local import LocalEngine, local_compute
 from textsignal.datasets import synthetic_reviews
 from textsignal.model import TextResponseModel
-from textsignal.reading.observed import Observed
+from textsignal.reading.observed import observe
 from textsignal.text import prediction
-from textsignal.training import theme_reading
-from textsignal.training.theme_reading import (
+from textsignal.text.prediction import Sentences
+from textsignal.training import theme_model
+from textsignal.training.theme_model import (
     ThemePredictor,
     count_units,
     read_together,
@@ -35,7 +36,7 @@ def reader():
 
 def assert_same(reader, texts):
     tokens = reader.tokenise(texts)
-    observed = Observed(tokens, np.full(len(tokens), np.nan), np.ones(len(tokens)))
+    observed = observe(tokens, np.full(len(tokens), np.nan))
     expected, found = reader.read(observed).predictions, reader.predictions(tokens)
     np.testing.assert_array_equal(found.eta, expected.eta)
     np.testing.assert_array_equal(found.shares, expected.shares)
@@ -70,13 +71,13 @@ def test_bits_depend_neither_on_threads_nor_on_blocks(reader, monkeypatch):
     texts = reader.tokenise([*ODD, *REVIEWS.texts])
     expected = reader.predictions(texts).eta
     for n_jobs, block in ((1, 7), (2, 1), (2, 64)):
-        monkeypatch.setattr(theme_reading, "BLOCK", block)
+        monkeypatch.setattr(theme_model, "BLOCK", block)
         np.testing.assert_array_equal(replace(reader, n_jobs=n_jobs).predictions(texts).eta, expected)
 
 
 def test_content_terms_are_counted_as_in_the_matrix(reader):
     fitted, texts = reader.fitted, reader.tokenise([*REVIEWS.texts[:80], *ODD])
-    sentences = texts.between(0, len(texts))
+    sentences = Sentences(texts.sentence_ends, texts.indptr, texts.codes, texts.under, texts.negated)
     words = ThemePredictor.of(fitted).of_words(texts.words)
     known = np.zeros(len(texts), dtype=bool)
     found = prediction.read_terms(sentences, 0, len(texts), words, fitted.themes.term_weights, known)

@@ -12,8 +12,8 @@ from textsignal.training.draws import document_keys
 from textsignal.training.word_effects import (
     NO_GUIDE,
     SPARSE_SHARES,
-    HeldBack,
     WordProblem,
+    best_penalty,
     fit_guide,
     fit_word_effects,
     hold_back,
@@ -130,9 +130,9 @@ def test_copies_of_a_text_are_held_back_together():
     twice = WordProblem(sp.csr_array(sp.vstack([words.X, words.X])), *(np.tile(v, 2) for v in (words.y, words.weight)),
                         0.0, FAMILY)  # fmt: skip
     sides = hold_back(twice, document_keys(twice.X))
-    texts = [{row.tobytes() for row in side.X.toarray()} for side in (sides.rest, sides.outside)]
+    texts = [{row.tobytes() for row in side.X.toarray()} for side in sides]
     assert texts[0].isdisjoint(texts[1])
-    assert sides.outside.X.shape[0] + sides.rest.X.shape[0] == 2 * N
+    assert sum(side.X.shape[0] for side in sides) == 2 * N
 
 
 def test_penalties_are_tried_until_the_held_back_deviance_rises():
@@ -142,8 +142,7 @@ def test_penalties_are_tried_until_the_held_back_deviance_rises():
         tried.append(penalty)
         return np.full(V + 1, {4.0: 3.0, 3.0: 0.5, 2.0: 2.0, 1.0: 0.0}[penalty])
 
-    sides = HeldBack(words, words)
-    best, deviance = sides.best((4.0, 3.0, 2.0, 1.0), fit, words.null)
+    best, deviance = best_penalty(words, (4.0, 3.0, 2.0, 1.0), fit, words.null)
     assert (best, tried) == (3.0, [4.0, 3.0, 2.0])
     assert deviance == words.deviance(np.full(V + 1, 0.5))
 
@@ -212,7 +211,7 @@ def test_the_residual_adds_to_the_skill_and_is_given_apart(with_extra_word, trai
 def test_the_residual_is_stored_and_shown(tmp_path):
     texts = [f"good {word} zebra" if i % 3 else f"bad {word}" for i, word in enumerate(["room", "bed", "bar"] * 60)]
     ratings = [5 if "zebra" in text else 1 + i % 3 for i, text in enumerate(texts)]
-    model = ts.TopicModel(ts.GLMNMF(1, training="predictive", word_residual=True)).fit(texts, ratings)
+    model = ts.TopicModel(ts.GLMNMF(1, word_residual=True)).fit(texts, ratings)
     words = model.words()
     assert list(words.columns) == ["term", "effect"]
     assert len(words) > 0
@@ -225,13 +224,13 @@ def test_the_residual_is_stored_and_shown(tmp_path):
 
 def test_the_residual_is_off_by_default():
     reviews = ts.datasets.synthetic_reviews(200, seed=0)
-    assert ts.TopicModel(ts.GLMNMF(3, training="predictive")).fit(reviews.texts, reviews.ratings).words().empty
+    assert ts.TopicModel(ts.GLMNMF(3)).fit(reviews.texts, reviews.ratings).words().empty
 
 
 def test_explanations_add_up_with_the_residual():
     texts = [f"good {word} zebra" if i % 3 else f"bad {word}" for i, word in enumerate(["room", "bed", "bar"] * 60)]
     ratings = [5 if "zebra" in text else 1 + i % 3 for i, text in enumerate(texts)]
-    model = ts.TopicModel(ts.GLMNMF(2, training="predictive", supervision=0, word_residual=True)).fit(texts, ratings)
+    model = ts.TopicModel(ts.GLMNMF(2, supervision=0, word_residual=True)).fit(texts, ratings)
     explanation = model.explain(texts[1])
     by_topics = explanation.themes["contribution"].sum()
     assert explanation.beyond != 0

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from operator import attrgetter
 from typing import Any, Self
 
@@ -38,7 +38,7 @@ from textsignal.estimators.predictions import Predicting, Predictions
 from textsignal.families import Family, as_family, best_constant, null_deviance
 from textsignal.training.corpus import Corpus, distinct_documents
 from textsignal.training.draws import document_keys
-from textsignal.training.fitted import FittedTopics, Run, Unit, fit_on_text
+from textsignal.training.fitted import FittedTopics, Losses, Run, Unit, Watch, fit_on_text
 from textsignal.training.glm import ResponseModel, fit_alone
 from textsignal.training.inference import Inference
 from textsignal.training.joint import (
@@ -51,14 +51,11 @@ from textsignal.training.joint import (
     train_joint,
     unit_topics,
 )
-from textsignal.training.loop import Losses, Watch
 from textsignal.training.predictive import PredictiveSettings, scale_rows, train_predictive
 from textsignal.training.start import FINE_TOPICS, INITS, STARTS, Start, given_start, unsupervised_start
 from textsignal.training.topics import CentredEffects, centred_effects, text_shares
 from textsignal.training.word_effects import fit_word_effects
 
-#: Of predictive training: how much a topic is drawn to the corpus' profile, and the first learning rate.
-PRIOR, LEARNING_RATE = 0.003, 0.1
 #: Default penalties. Predictive training fits effects and topics together, and needs more.
 DEFAULT_PENALTIES = {"joint": 0.1, "predictive": 3.0}
 #: Deviance of a text, on average, below which its response is explained but for rounding.
@@ -69,7 +66,7 @@ DEFAULT_TOL = 1e-4
 
 @dataclass(frozen=True)
 class Task:
-    """One training run: its data, where it is computed, and what the user requested to start from."""
+    """One training run; restart : its number; W, H : what the user gave to start from."""
 
     corpus: Corpus
     family: Family
@@ -86,21 +83,21 @@ def _learnt(path: str, doc: str) -> property:
     return property(attrgetter(f"fitted_.{path}"), doc=doc)
 
 
+@dataclass(eq=False, repr=False)
 class TopicEstimator(
     Predicting, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
     """Base class of both estimators: fitting from starts, inference, prediction."""
 
-    n_topics: int
-    levels: ArrayLike | None
-    max_iter: int
-    tol: Any
-    init: str
-    n_init: int
-    random_state: Any
-    n_jobs: int | None
-    #: Everything that was learnt; the attributes of scikit-learn's names are read from it.
-    fitted_: FittedTopics
+    n_topics: int = 10
+    _: KW_ONLY
+    max_iter: int = 500
+    tol: Any = None
+    init: str = "nndsvda"
+    n_init: int = 1
+    levels: ArrayLike | None = None
+    random_state: Any = 0
+    n_jobs: int | None = -1
 
     components_ = _learnt("topics", "(topics, terms) topics.")
     coef_ = _learnt("effects.T", "(topics,) effects; (classes - 1, topics) of classes against the first one.")
@@ -121,7 +118,7 @@ class TopicEstimator(
 
     @property
     def converged_(self) -> bool:
-        """True if training stopped because the objective converged."""
+        """True if the objective converged."""
         return self.stop_reason_ == "converged"
 
     @property
@@ -141,18 +138,9 @@ class TopicEstimator(
         columns = {"text_loss": trace.text, "response_loss": trace.response, "penalty": trace.penalty}
         return pd.DataFrame(columns | {"objective": trace.objective}).rename_axis("iteration")
 
-    @property
-    def asked_family(self) -> Family:
-        """The family, as far as it is given; the binomial in the paper's model."""
-        return as_family(self._asked, self.levels)
-
     @abstractmethod
     def _train(self, task: Task) -> Run:
         """One training run; raises for options that are not allowed."""
-
-    @abstractmethod
-    def _response_model(self, family: Family, compute: Compute) -> ResponseModel:
-        """The GLM of the response on given weights."""
 
     @property
     def weighting(self) -> str:
@@ -198,8 +186,7 @@ class TopicEstimator(
         covariates : (texts, columns) numbers; their effects are not penalised.
         offset : (texts,) added to the linear predictor, such as the logarithm of an exposure.
         groups : (texts,) within which texts depend on each other: standard errors of covariates allow for them.
-        W : (texts, topics) weights to start from.
-        H : (topics, terms) topics to start from. With H alone the weights are inferred from it.
+        W, H : weights (texts, topics) and topics (topics, terms) to start from; weights are inferred from H alone.
         """
         self._check_options()
         corpus, family = self._corpus(X, y, sample_weight)
@@ -219,42 +206,13 @@ class TopicEstimator(
                 # The family has been learnt from responses without their weights.
                 _, family = fit_alone(corpus.all_given, corpus.y, corpus.weight, family, compute)
             tasks = (
-                Task(corpus, family, compute, draw_seed(self.random_state) + n, n, W, H, self._watch(context))
+                Task(corpus, family, compute, draw_seed(self.random_state) + n, n, W, H, partial(self._watch, context))
                 for n in range(self.n_init)
             )
             fitted = min(map(self._train, tasks), key=lambda run: run.objective).fitted
-        self.fitted_ = unit.restored(fitted, float(np.sum(corpus.weight * ~np.isnan(corpus.y))))
+        self.fitted_: FittedTopics = unit.restored(fitted, float(np.sum(corpus.weight * ~np.isnan(corpus.y))))
         context.call_on_fit_task_end(estimator=self)
         return self
-
-    def with_topics(
-        self, topics: Array, X: Any, y: Any, sample_weight: ArrayLike | None = None, given: Given | None = None
-    ) -> Self:
-        """Return a new estimator with these topics in place of the current ones; the record of training stays.
-
-        Weights are inferred from the terms alone, as those of new texts are, and effects and intercept are refitted on
-        them. Effects of single words belonged to the old topics and are discarded.
-
-        Parameters
-        ----------
-        topics : (topics, terms) nonnegative.
-        X, y, sample_weight : as in `fit`; given : covariates and offset.
-        """
-        check_is_fitted(self)
-        matrix = check_text_matrix(self, X, reset=False)
-        response = check_response(self, matrix, y)
-        fitted = self.fitted_
-        encoded = fitted.family.encode(response)
-        if np.isnan(encoded).all():
-            raise InputError("no document has a response (all are missing), so effects cannot be refitted")
-        weight = check_weight(matrix, sample_weight)
-        corpus = Corpus(fitted.inference.rows(matrix), encoded, weight, given)
-        with local_compute(self.n_jobs) as compute:
-            how = replace(fitted.inference, topics=topics, fallback=None)
-            fit = fit_on_text(corpus, how, self._response_model(fitted.family, compute))
-        other = copy(self).set_params(n_topics=len(topics))
-        other.fitted_ = fit.model(fitted.trace, fitted.reason)
-        return other
 
     def predictions(
         self,
@@ -264,14 +222,7 @@ class TopicEstimator(
         covariates: ArrayLike | None = None,
         offset: ArrayLike | None = None,
     ) -> Predictions:
-        """Predict weights, expected response, levels and their probabilities.
-
-        Parameters
-        ----------
-        documents : (texts, terms) as in `fit`.
-        weights : (texts, topics) inferred from their terms, if known already.
-        covariates, offset : as in `fit`.
-        """
+        """Predict weights (if not given), expected response, levels and their probabilities; inputs as in `fit`."""
         check_is_fitted(self)
         fitted = self.fitted_
         rows = fitted.inference.rows(check_text_matrix(self, documents, reset=False))
@@ -335,7 +286,7 @@ class TopicEstimator(
         counted = response if np.all(weight > 0) else np.where(weight > 0, response, np.array(np.nan, dtype=object))
         if np.all(pd.isna(counted)):
             raise InputError("no document has a response (all are missing), so there is nothing to explain")
-        family = self.asked_family.learn(counted)
+        family = as_family(self._asked, self.levels).learn(counted)
         encoded = family.encode(counted)
         if np.nanmin(encoded) == np.nanmax(encoded):
             raise InputError("the response is constant, so there is nothing to explain; check the response column")
@@ -350,25 +301,22 @@ class TopicEstimator(
         start = STARTS[name](task.corpus, n_topics, task.seed, task.compute)
         if task.H is not None or task.W is not None:
             return given_start(task.corpus, start, task.W, task.H, task.compute)
-        return unsupervised_start(task.corpus, task.family, start, task.compute) if unsupervised else start
+        return unsupervised_start(task.corpus, start, task.compute) if unsupervised else start
 
     def _train_joint(self, task: Task, settings: JointSettings) -> FittedTopics:
         start = self._start(task, self.n_topics, unsupervised=self.init == "nmf")
         return train_joint(task.corpus, task.family, start.topics, start.weights, settings, task.compute, task.watch)
 
-    def _watch(self, context: Any) -> Watch:
-        """Notify scikit-learn's callbacks of every iteration; they may request to stop."""
-
-        def watch(iteration: int, losses: Losses) -> bool:
-            if not hasattr(self, "_skl_callbacks"):
-                return False
-            task = context.subcontext(task_name="iteration")
-            task.call_on_fit_task_begin(estimator=self)
-            return bool(task.call_on_fit_task_end(estimator=self))
-
-        return watch
+    def _watch(self, context: Any, iteration: int, losses: Losses) -> bool:
+        """Notify scikit-learn's callbacks of an iteration; they may request to stop."""
+        if not hasattr(self, "_skl_callbacks"):
+            return False
+        task = context.subcontext(task_name="iteration")
+        task.call_on_fit_task_begin(estimator=self)
+        return bool(task.call_on_fit_task_end(estimator=self))
 
 
+@dataclass(eq=False, repr=False)
 class GLMNMF(TopicEstimator):
     """Topics that reconstruct the text and explain a response of any family.
 
@@ -387,20 +335,18 @@ class GLMNMF(TopicEstimator):
         "negative-binomial" or "gaussian", with which it is a regressor that predicts means; "bernoulli", "ordinal" or
         "categorical", with which it is a classifier that predicts labels; or a family such as `Binomial(4, lowest=1)`.
     training : "predictive": weights follow from the text in training too; give counts, whose rows it scales to norm 1
-        and whose lengths it uses. "joint": weights are free in training and depend on the response (the paper). Effects
-        are refitted in the end on weights that follow from the terms alone, as a new text's do.
+        and whose lengths it uses. "joint": weights are free in training and depend on the response (the paper); effects
+        are refitted on weights that follow from the terms alone.
     supervision : weight of the response against the text; 0 gives topics that ignore the response.
     penalty : on the squared effects, in units of the family's linear predictor (1 for logits and logarithms, standard
         deviations of a Gaussian response); None takes 0.1 for joint and 3 for predictive training.
     fit_intercept : True if the linear predictor has a constant.
-    smoothing, thinning, max_epochs, batch_size : of predictive training: what keeps weights off zero, as a share of
-        the mean row total; share of a long text's terms dropped at random in each step; passes over the texts; maximum
-        number of texts in a step.
+    smoothing, thinning, max_epochs, batch_size : of predictive training: keeps weights off zero, as a share of the mean
+        row total; share of a long text's terms dropped at random in each step; passes; texts in a step, at most.
     word_residual : True if single words may add to the linear predictor beyond the topics. Their effects are sparse,
         fitted last, and separate (`word_effects_`), which shows how much of the skill is due to the topics.
-    max_iter : of joint training: maximum number of iterations.
-    tol : of joint training: relative change of the objective below which it stops; None takes 1e-4. Predictive
-        training runs all its epochs, with steps that become shorter down to 0.
+    max_iter, tol : of joint training: maximum number of iterations; relative change of the objective below which it
+        stops, None for 1e-4. Predictive training runs all its epochs.
     init : "nndsvda", "random" or "nmf" (unsupervised training first). Restarts after the first start at random.
     n_init : number of starts; the one with the lowest objective is kept. Predictive training compares starts by
         whole texts and unchanged responses, under one supervision.
@@ -414,17 +360,15 @@ class GLMNMF(TopicEstimator):
 
     Attributes
     ----------
-    components_ : (topics, terms) topics, each summing to 1.
-    weights_ : (texts, topics) weights of the training texts, from their terms alone.
-    coef_, intercept_ : effects (topics,) and intercept; of three classes or more, each but the first has its own
-        against it: (classes - 1, topics) and (classes - 1,).
+    components_, weights_ : (topics, terms) topics, each summing to 1; (texts, topics) weights of the training texts,
+        from their terms alone.
+    coef_, intercept_ : effects (topics,) and intercept; of three classes or more (classes - 1, topics) and
+        (classes - 1,), against the first class.
     word_effects_ : (terms,) effects of single words beyond the topics; all 0 without `word_residual`.
     alpha_ : the supervision on the scale of the paper's alpha.
     objective_, trace_ : objective after every iteration; all parts of it, from the start on.
-    n_iter_ : iterations of joint, epochs of predictive training.
-    stop_reason_ : why training stopped: "converged", "max_iter", "callback" or, for predictive training, "all 20
-        epochs done".
-    converged_ : True if training stopped because the objective converged; never for predictive training.
+    n_iter_, converged_ : number of iterations or epochs; True if the objective converged: never in predictive training.
+    stop_reason_ : "converged", "max_iter", "callback" or, for predictive training, "all 20 epochs done".
     levels_, classes_, family_ : the response's scale or classes, and the family that holds it.
 
     Examples
@@ -434,50 +378,19 @@ class GLMNMF(TopicEstimator):
     >>> model = GLMNMF(n_topics=5, random_state=0).fit(corpus.counts, corpus.ratings)
     >>> model.components_.sum(axis=1).round(6)
     array([1., 1., 1., 1., 1.])
-    >>> model.predict_proba(corpus.counts[:2]).sum(axis=1).round(6)
-    array([1., 1.])
     """
 
-    def __init__(
-        self,
-        n_topics: int = 10,
-        *,
-        family: str | Family = "binomial",
-        training: str = "predictive",
-        supervision: float = 0.5,
-        penalty: float | None = None,
-        fit_intercept: bool = True,
-        smoothing: float = 1.0,
-        thinning: float = 0.4,
-        max_epochs: int = 20,
-        batch_size: int = 200,
-        word_residual: bool = False,
-        max_iter: int = 500,
-        tol: float | None = None,
-        init: str = "nndsvda",
-        n_init: int = 1,
-        levels: ArrayLike | None = None,
-        random_state: Any = 0,
-        n_jobs: int | None = -1,
-    ) -> None:
-        self.n_topics = n_topics
-        self.family = family
-        self.training = training
-        self.supervision = supervision
-        self.penalty = penalty
-        self.fit_intercept = fit_intercept
-        self.smoothing = smoothing
-        self.thinning = thinning
-        self.max_epochs = max_epochs
-        self.batch_size = batch_size
-        self.word_residual = word_residual
-        self.max_iter = max_iter
-        self.tol = tol
-        self.init = init
-        self.n_init = n_init
-        self.levels = levels
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    _: KW_ONLY
+    family: str | Family = "binomial"
+    training: str = "predictive"
+    supervision: float = 0.5
+    penalty: float | None = None
+    fit_intercept: bool = True
+    smoothing: float = 1.0
+    thinning: float = 0.4
+    max_epochs: int = 20
+    batch_size: int = 200
+    word_residual: bool = False
 
     def _train(self, task: Task) -> Run:
         check_choice("training", self.training, ["joint", "predictive"])
@@ -523,12 +436,9 @@ class GLMNMF(TopicEstimator):
             constant = best_constant(family, corpus.y[known], corpus.weight[known], corpus.offsets[known])
             task = replace(task, corpus=replace(corpus, offset=corpus.offsets + constant))
         fitted = self._train_joint(task, settings)
-        inference = Inference(unit_topics(fitted.topics))
-        fit = fit_on_text(corpus, inference, self._response_model(family, task.compute))
-        return Run(fit.model(fitted.trace, fitted.reason), fitted.trace.objective[-1])
-
-    def _response_model(self, family: Family, compute: Compute) -> ResponseModel:
-        return ResponseModel(family, compute, self._penalty_of(family), self.fit_intercept)
+        response = ResponseModel(family, task.compute, self._penalty_of(family), self.fit_intercept)
+        refitted, _ = fit_on_text(corpus, Inference(unit_topics(fitted.topics)), response)
+        return Run(replace(refitted, trace=fitted.trace, reason=fitted.reason), fitted.trace.objective[-1])
 
     def _train_predictively(self, task: Task) -> Run:
         for name in ("max_epochs", "batch_size"):
@@ -544,12 +454,8 @@ class GLMNMF(TopicEstimator):
         starting = replace(task, corpus=by_length)
         settings = PredictiveSettings(
             supervision=self.supervision * by_length.text_null_deviance() / _spread(corpus, task.family),
-            penalty=self._penalty_of(task.family) / corpus.weight.sum(),
-            fit_intercept=self.fit_intercept,
             smoothing=self.smoothing / corpus.mean_size,
-            prior=PRIOR,
             thinning=self.thinning,
-            learning_rate=LEARNING_RATE,
             max_epochs=self.max_epochs,
             batch_size=self.batch_size,
             seed=task.seed,
@@ -558,7 +464,9 @@ class GLMNMF(TopicEstimator):
         finer = task.H is None and 1 < self.n_topics < FINE_TOPICS and task.family.n_predictors == 1
         topics = self._start(starting, self.n_topics, unsupervised=True).topics
         fine = self._start(starting, FINE_TOPICS, unsupervised=True).topics if finer else None
-        return train_predictive(corpus, length, task.family, topics, fine, settings, task.compute, task.watch)
+        penalty = self._penalty_of(task.family) / corpus.weight.sum()
+        response = ResponseModel(task.family, task.compute, penalty, self.fit_intercept)
+        return train_predictive(corpus, length, response, topics, fine, settings, task.watch)
 
     def _penalty_of(self, family: Family) -> float:
         """The penalty on effects in units of this family's linear predictor: points or cents are the same."""
@@ -582,6 +490,7 @@ def _spread(corpus: Corpus, family: Family) -> float:
     return spread
 
 
+@dataclass(eq=False, repr=False)
 class JBNMF(TopicEstimator):
     """Joint Binomial NMF, the paper's model: topics that reconstruct the text and explain a bounded rating.
 
@@ -607,57 +516,27 @@ class JBNMF(TopicEstimator):
 
     Attributes
     ----------
-    components_ : (topics, terms) topics.
     weights_ : (texts, topics) weights of the training texts at the end of training: they depend on the response, so
         `transform` gives others.
-    coef_, intercept_ : effects and intercept (0).
-    objective_, trace_ : objective after every iteration; all parts of it, from the start on.
-    n_iter_, converged_, stop_reason_ : number of iterations, and why training stopped.
-    levels_, family_ : the rating scale, and the family that holds it.
+    components_, coef_, intercept_, objective_, trace_, n_iter_, stop_reason_, levels_, family_ : as in `GLMNMF`; topics
+        may have any sum, and the intercept is 0.
 
     Examples
     --------
     >>> from textsignal.datasets import simulate_corpus
     >>> corpus = simulate_corpus(n_documents=400, n_terms=200, random_state=2)
     >>> model = JBNMF(n_topics=5, random_state=0).fit(corpus.counts, corpus.ratings)
-    >>> model.components_.shape, model.coef_.shape
-    ((5, 200), (5,))
     >>> bool((model.trace_["objective"].diff().dropna() <= 0).all())
     True
-    >>> model.predict(corpus.counts[:2]).shape
-    (2,)
     """
 
-    def __init__(
-        self,
-        n_topics: int = 10,
-        *,
-        alpha: float = 0.05,
-        lam: float = 0.1,
-        gamma: float | str = "adaptive",
-        max_iter: int = 500,
-        tol: float = 1e-4,
-        coefficient_step: str = "newton",
-        learning_rate: float | None = None,
-        init: str = "nndsvda",
-        n_init: int = 1,
-        levels: ArrayLike | None = None,
-        random_state: Any = 0,
-        n_jobs: int | None = -1,
-    ) -> None:
-        self.n_topics = n_topics
-        self.alpha = alpha
-        self.lam = lam
-        self.gamma = gamma
-        self.max_iter = max_iter
-        self.tol = tol
-        self.coefficient_step = coefficient_step
-        self.learning_rate = learning_rate
-        self.init = init
-        self.n_init = n_init
-        self.levels = levels
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    _: KW_ONLY
+    alpha: float = 0.05
+    lam: float = 0.1
+    gamma: float | str = "adaptive"
+    tol: float = DEFAULT_TOL
+    coefficient_step: str = "newton"
+    learning_rate: float | None = None
 
     def _train(self, task: Task) -> Run:
         if task.corpus.given is not None:
@@ -669,21 +548,16 @@ class JBNMF(TopicEstimator):
             check_number("learning_rate", self.learning_rate, least=0, above=True)
         newton = self.coefficient_step == "newton"
         step = NewtonStep() if newton else GradientStep(self.alpha, self.learning_rate)
-        settings = JointSettings(self.alpha, self.lam, _weight_rule(self.gamma), step, self.max_iter, self.tol)
+        rule: WeightRule = AdaptiveGamma()
+        if isinstance(self.gamma, str):
+            if self.gamma != "adaptive":
+                raise InputError(f'gamma={self.gamma!r} is not known; give "adaptive" or a number of at least 0')
+        else:
+            check_number("gamma", self.gamma, least=0, most=LARGEST_OPTION)
+            rule = FixedGamma(float(self.gamma))
+        settings = JointSettings(self.alpha, self.lam, rule, step, self.max_iter, self.tol)
         fitted = self._train_joint(task, settings)
         return Run(fitted, fitted.trace.objective[-1])
-
-    def _response_model(self, family: Family, compute: Compute) -> ResponseModel:
-        return ResponseModel(family, compute, self.lam, fit_intercept=False)
-
-
-def _weight_rule(gamma: float | str) -> WeightRule:
-    if gamma == "adaptive":
-        return AdaptiveGamma()
-    if isinstance(gamma, str):
-        raise InputError(f'gamma={gamma!r} is not known; give "adaptive" or a number of at least 0')
-    check_number("gamma", gamma, least=0, most=LARGEST_OPTION)
-    return FixedGamma(float(gamma))
 
 
 def check_given(n_documents: int, covariates: Any, offset: Any, groups: Any = None) -> Given:

@@ -26,10 +26,8 @@ class Predictions:
 
     eta : (texts,) linear predictor, intercept + weights . effects + beyond + given; (texts, P) of P classes other
         than the first.
-    beyond : (texts,) the part of eta that single words add beyond the topics; 0 without `word_residual`.
-    given : (texts,) the part of eta that covariates and offset add; 0 without these.
-    weights : (texts, topics).
-    shares : (texts, topics) the part of each text that each topic explains; rows sum to 1.
+    beyond, given : (texts,) the parts of eta due to single words beyond the topics, and to covariates and offset.
+    weights, shares : (texts, topics) weights, and the part of each text that each topic explains; shares sum to 1.
     unknown : (texts,) True if a text has no known term; it has the mean weights of training.
     """
 
@@ -43,10 +41,7 @@ class Predictions:
 
     @property
     def mean(self) -> NDArray[np.float64]:
-        """(texts,) expected response, on the user's scale; labels count as the numbers that stand for them.
-
-        Classes without an order have the probability of each: (texts, classes).
-        """
+        """(texts,) expected response, labels as their numbers; (texts, classes) probabilities without an order."""
         return self.family.mean(self.eta)
 
     @property
@@ -86,10 +81,7 @@ class OfLevels:
 
 
 class Predicting:
-    """Prediction methods of a model.
-
-    covariates, offset : of the texts, as in `fit`; a model that was fitted with them needs them.
-    """
+    """Prediction methods of a model; one that was fitted with covariates or an offset needs those of the texts."""
 
     @property
     def _asked(self) -> str | Family:
@@ -107,16 +99,14 @@ class Predicting:
         return self.levels_  # type: ignore[attr-defined]
 
     def __sklearn_tags__(self) -> Any:
-        """Tag as a classifier if the requested family has classes, or "auto" has found classes; else a regressor.
-
-        Scores are called poor, since the matrices that scikit-learn checks estimators by are not text.
-        """
+        """Tag as a classifier if the requested family, or that of "auto", has classes; else as a regressor."""
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.target_tags.required = True
         fitted = getattr(getattr(self, "reader_", None), "family", None)  # not family_, which reads tags itself
         if self._classifies or (fitted is not None and self._gives_labels(fitted)):
             two = getattr(fitted or self._asked, "name", self._asked) == "bernoulli"
             tags.estimator_type = "classifier"
+            # Poor, since the matrices that scikit-learn checks estimators by are not text.
             tags.classifier_tags = ClassifierTags(multi_class=not two, poor_score=True)
         else:
             tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags(poor_score=True)
@@ -137,11 +127,7 @@ class Predicting:
         """Predict weights, expected responses, levels and their probabilities."""
 
     def predict(self, X: Any, *, covariates: Any = None, offset: ArrayLike | None = None) -> NDArray[Any]:
-        """Expected response of texts, on the user's scale; of a classifier the most probable label.
-
-        With "auto", text, truth values and 0 or 1 are predicted as labels too: `predict_proba` has their chances, and
-        `predictions(X).mean` the expected response.
-        """
+        """Expected response of texts; the most probable label of classes, text, truth values and 0 or 1."""
         predictions = self.predictions(X, covariates=covariates, offset=offset)
         return predictions.level("mode") if self._gives_labels(predictions.family) else predictions.mean
 
@@ -176,15 +162,7 @@ class Predicting:
 
 
 def r2_score(y: ArrayLike, predicted: ArrayLike, weight: ArrayLike | None = None) -> float:
-    """Return 1 - sum (y - predicted)^2 / sum (y - mean y)^2 over texts that have a response.
-
-    NaN if all responses are the same, since nothing can be explained then.
-
-    Examples
-    --------
-    >>> r2_score([1, 2, 3], [1, 2, 4])
-    0.5
-    """
+    """Return 1 - sum (y - predicted)^2 / sum (y - mean y)^2 over texts with a response; NaN if these are constant."""
     observed, predictions, weights = known_responses(y, predicted, weight)
     spread = np.sum(weights * (observed - np.average(observed, weights=weights)) ** 2)
     error = np.sum(weights * (observed - predictions) ** 2)
@@ -192,25 +170,13 @@ def r2_score(y: ArrayLike, predicted: ArrayLike, weight: ArrayLike | None = None
 
 
 def rmse(y: ArrayLike, predicted: ArrayLike, weight: ArrayLike | None = None) -> float:
-    """Return the root of the mean squared error over texts that have a response.
-
-    Examples
-    --------
-    >>> rmse([1, 2, 3, np.nan], [1, 2, 3, 9])
-    0.0
-    """
+    """Return the root of the mean squared error over texts that have a response."""
     observed, predictions, weights = known_responses(y, predicted, weight)
     return float(np.sqrt(np.average((observed - predictions) ** 2, weights=weights)))
 
 
 def accuracy(y: ArrayLike, predicted: ArrayLike, weight: ArrayLike | None = None) -> float:
-    """Return the share of texts whose label is predicted, of those that have one.
-
-    Examples
-    --------
-    >>> accuracy(["no", "yes", None, "yes"], ["no", "yes", "no", "no"]).__round__(3)
-    0.667
-    """
+    """Return the share of texts whose label is predicted, of those that have one."""
     labels, others = as_column(y), as_column(predicted)
     known = ~pd.isna(labels)
     weights = np.ones(len(labels)) if weight is None else np.asarray(weight, dtype=float)

@@ -12,7 +12,7 @@ from textsignal.arrays import Vector
 from textsignal.errors import InputError
 from textsignal.estimators import Predictions
 from textsignal.training.contributions import ThemeEffects
-from textsignal.training.theme_reading import ThemeReading
+from textsignal.training.theme_model import ThemeReading
 
 #: Least share of a theme in its example sentences; fewest and most words of these.
 LEAST_SHARE, LEAST_WORDS, MOST_WORDS = 0.5, 4, 40

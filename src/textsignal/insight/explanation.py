@@ -26,7 +26,7 @@ from textsignal.reading.themes import Reading
 from textsignal.reading.words import shown_word
 from textsignal.text.tokenise import LocatedText, Token, located_words
 from textsignal.text.vectorise import TextVectorizer
-from textsignal.training.theme_reading import ThemeReading
+from textsignal.training.theme_model import ThemeReading
 from textsignal.training.topics import word_shares
 
 #: Most words listed for a theme, and the smallest share of one relative to the largest.

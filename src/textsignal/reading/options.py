@@ -24,7 +24,7 @@ from textsignal.reading.several import ONE_CLASS, ClassReader, Reader, ResponseR
 from textsignal.reading.themes import ThemeReader, theme_readers
 from textsignal.text.tokenise import language_name, normalise, stop_words
 from textsignal.text.tokens import SentenceTexts
-from textsignal.training.halves import ThemeNumber, choose_number
+from textsignal.training.halves import choose_number
 from textsignal.training.theme_model import Prepared, Response, fit_prepared, prepare_themes
 
 #: Default number of themes; the largest; largest number of content terms by default.
@@ -210,11 +210,9 @@ def fit_themes(options: Options, responses: Sequence[Response], observed: Observ
 def fit_prepared_themes(options: Options, prepared: Prepared, compute: Compute) -> list[ThemeReader]:
     """Fit the requested number of themes, or those that are reproduced, and a reader for each response."""
     seed, words = draw_seed(options.random_state), check_themes(options, len(prepared.read.texts))
-    if is_auto_number(options.n_themes):
-        taken = choose_number(prepared, seed, compute, words)
-    else:
-        taken = ThemeNumber(number_of(options))
-    models = fit_prepared(prepared, n_themes=taken.number, seed=seed, compute=compute, seed_words=words, why=taken.why)
+    auto = is_auto_number(options.n_themes)
+    number, why = choose_number(prepared, seed, compute, words) if auto else (number_of(options), "")
+    models = fit_prepared(prepared, n_themes=number, seed=seed, compute=compute, seed_words=words, why=why)
     return theme_readers(models, options.n_jobs)
 
 

@@ -22,14 +22,14 @@ from textsignal.reading.observed import Observed, tokenise
 from textsignal.reading.words import ThemeWords, plain_profiles, theme_words
 from textsignal.text.features import NEGATED, WORD
 from textsignal.text.tokens import SentenceTexts
-from textsignal.training.theme_model import with_themes
-from textsignal.training.theme_reading import (
+from textsignal.training.theme_model import (
     FittedThemes,
     ThemePredictor,
     ThemeReading,
     by_document,
     knowing,
     read_together,
+    with_themes,
 )
 from textsignal.training.themes import Themes
 

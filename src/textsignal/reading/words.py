@@ -16,7 +16,7 @@ from textsignal.stored_values import rule
 from textsignal.text.features import NOT, PHRASE
 from textsignal.text.tokenise import DESCRIBING
 from textsignal.text.tokens import SentenceTexts
-from textsignal.training.theme_reading import FittedThemes, ThemeReading, by_document
+from textsignal.training.theme_model import FittedThemes, ThemeReading, by_document
 from textsignal.training.topics import coherence as term_coherence
 
 #: Entries of a label, and the most relevant terms they are chosen from.

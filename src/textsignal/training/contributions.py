@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +24,7 @@ from textsignal.data.covariates.design import Given
 from textsignal.families import Family, linear_predictor
 from textsignal.families.auto import Candidates
 from textsignal.stored_values import rule
-from textsignal.training.corpus import grouped
-from textsignal.training.covariance import dispersion_of, standard_errors
-from textsignal.training.glm import GLMFit, ResponseModel, fit_glm
+from textsignal.training.glm import GLMFit, ResponseModel, dispersion_of, fit_glm, standard_errors
 
 #: Standard deviations of gammas around their common one, and of betas around 0, a priori; the latter in
 #: units of the linear predictor.
@@ -36,6 +35,8 @@ COMMON_SPREAD = 3.0
 SPOKEN_SHARE = 0.5
 #: A common gamma of fewer standard errors than this is set to 0.
 LEAST_ERRORS = 3.0
+#: Number of groups of tone: a fit to thousands of texts then costs as little as one to hundreds.
+GROUPS = 100
 #: The GLM with one gamma starts from a fit to grouped texts if groups hold at least this many on average.
 LEAST_ALIKE = 10
 #: The GLM with a gamma per theme starts from a fit to every PART-th text if there are at least LEAST_OF_PARTS.
@@ -50,11 +51,9 @@ def _rows_of_hessian(sizes: Mapping[str, int]) -> int:
 class ThemeEffects:
     """Coefficients of the GLM on themes.
 
-    gamma, beta : (themes,); constant : the linear predictor of a text without words.
-    hessian : (2 themes + covariates + 2, ...) of loss and penalty, over the dispersion, in the common gamma, its
-        deviations, the betas, the effects of covariates and the constant: its inverse is their covariance, if responses
-        scatter alike everywhere.
-    covariates, covariate_errors : (covariates,) effects of covariates and their standard errors; None if absent.
+    hessian : of loss and penalty, over the dispersion, in the common gamma, its deviations, the betas, the effects of
+        covariates and the constant: its inverse is their covariance, if responses scatter alike everywhere.
+    covariates, covariate_errors : effects of covariates and their standard errors; None if absent.
     """
 
     gamma: Vector = field(metadata=rule(shape=("topics",)))
@@ -90,9 +89,8 @@ def fit_theme_effects(
 ) -> tuple[ThemeEffects, Family]:
     """Fit the GLM on themes; return its coefficients, and the family with its estimated parameters.
 
-    tone, shares : (texts, themes); y : (texts,) encoded responses, NaN if missing.
-    prevalence : (themes,) shares of a text without words, whose linear predictor is the constant.
-    given : covariates and offset; None if absent.
+    tone, shares : (texts, themes); prevalence : (themes,) shares of a text without words.
+    y : (texts,) encoded responses, NaN if missing; given : covariates and offset; None if absent.
     """
     n_themes = tone.shape[1]
     given = Given.nothing(len(y)) if given is None else given
@@ -125,10 +123,7 @@ def fit_theme_effects(
 def _one_gamma(
     tone: Vector, y: Vector, weight: Vector, family: Family, compute: Compute, given: Given
 ) -> tuple[GLMFit, float, float]:
-    """GLM with one gamma for all themes and no beta, its dispersion, and the factor that all gammas are shrunk by.
-
-    tone : (texts, 1) of the whole text.
-    """
+    """GLM with one gamma for all themes and no beta, its dispersion, and the factor that all gammas are shrunk by."""
     penalty = np.concatenate([[0.5 / COMMON_SPREAD**2], np.zeros(given.n_columns)])
     columns = np.column_stack([tone, given.columns])
     model, start = ResponseModel(family, compute, penalty, fit_intercept=True), None
@@ -158,13 +153,27 @@ def _nearer(
     return replace(model, family=fit.family), fit.coefficients
 
 
+def grouped(
+    tone: Vector, folds: NDArray[np.int64], responses: Vector, weight: Vector
+) -> tuple[Vector, NDArray[np.int64], Vector, Vector]:
+    """Merge texts of similar tone, equal fold and equal response: tone (rows, 1), folds, responses, weights."""
+    group = np.empty(len(tone), dtype=np.int64)
+    group[np.argsort(tone, kind="stable")] = np.arange(len(tone)) * GROUPS // len(tone)
+    size = np.maximum(np.bincount(group, weights=weight), np.finfo(float).tiny)
+    means = np.bincount(group, weights=weight * tone) / size
+    distinct_folds, fold = np.unique(folds, return_inverse=True)
+    values, value = np.unique(responses, return_inverse=True)
+    shape = GROUPS, distinct_folds.size, values.size
+    kinds, places = np.unique(np.ravel_multi_index((group, fold, value), shape), return_inverse=True)
+    group, fold, value = np.unravel_index(kinds, shape)
+    counts = np.bincount(places, weights=weight).astype(float)
+    return means[group][:, None], distinct_folds[fold], values[value], counts
+
+
 def spoken_of(
     places: Vector, has_terms: NDArray[np.bool_], documents: NDArray[np.int64], n_documents: int
 ) -> NDArray[np.bool_]:
-    """(texts, themes) True if at least half of one of the text's sentences is about the theme.
-
-    places : (sentences, themes); has_terms : (sentences,) True if the sentence has a content term.
-    """
+    """(texts, themes) True if at least half of one of the text's sentences with a content term is about the theme."""
     spoken = np.zeros((n_documents, places.shape[1]), dtype=bool)
     rows = np.flatnonzero(has_terms & (places.max(axis=1, initial=0.0) >= SPOKEN_SHARE))
     spoken[documents[rows], places[rows].argmax(axis=1)] = True
@@ -173,14 +182,7 @@ def spoken_of(
 
 @dataclass(frozen=True)
 class Choice:
-    """The chosen family, and a description of the choice for display; "" if there was one candidate only.
-
-    Examples
-    --------
-    >>> from textsignal.families import Gaussian
-    >>> Choice(Gaussian(1.0), "numbers from 80 to 100", ()).described
-    'numbers from 80 to 100, gaussian'
-    """
+    """The chosen family, the response in words, and the log score of every candidate, smaller is better."""
 
     family: Family
     response: str
@@ -188,13 +190,13 @@ class Choice:
 
     @property
     def described(self) -> str:
-        """Description of the response, the family, and the log score of every candidate; smaller is better."""
+        """The choice in words; "" if the user gave the family."""
         if not self.response:
             return ""
         text = f"{self.response}, {self.family.name}"
         if not self.scores:
             return text
-        best, *others = sorted(self.scores, key=lambda score: score[1])
+        best, *others = sorted(self.scores, key=itemgetter(1))
         rest = ", ".join(f"{name} {score:.3f}" for name, score in others)
         return f"{text}, by the log score of held-back texts ({best[1]:.3f}; {rest})"
 
@@ -204,8 +206,7 @@ def choose_family(
 ) -> Choice:
     """Return the family with the best mean log score on held-out texts, using a GLM on their tone alone.
 
-    tone : (texts,) out of fold; folds : (texts,) held out in turn.
-    responses : (texts,) on the user's scale, NaN if missing; weight : (texts,) how often each counts.
+    tone : (texts,) out of fold; responses : (texts,) on the user's scale, NaN if missing.
     """
     rows = np.flatnonzero(~np.isnan(responses) & (weight > 0))
     if len(given.families) == 1 or np.unique(folds[rows]).size < 2:

@@ -17,19 +17,13 @@ from textsignal.data.covariates.design import Given
 from textsignal.families import linear_predictor
 from textsignal.training.draws import content_keys, mixed_with
 
-#: Number of groups of tone: a fit to thousands of texts then costs as little as one to hundreds.
-GROUPS = 100
-
 
 @dataclass(frozen=True)
 class Corpus:
     """Texts and responses to train on.
 
-    X : (texts, terms) nonnegative CSR.
-    y : (texts,) encoded response, NaN if missing.
-    weight : (texts,) how often each text counts.
-    given : covariates and offset; None if absent.
-    offset : (texts,) their linear predictor while topics are learnt; None if absent.
+    X : (texts, terms) nonnegative CSR; y : (texts,) encoded response, NaN if missing.
+    given : covariates and offset; offset : (texts,) their linear predictor while topics are learnt; None if absent.
     """
 
     X: sp.csr_array
@@ -80,11 +74,9 @@ class Corpus:
 class Distinct:
     """Distinct texts of nonzero weight, in an order that depends only on their content.
 
-    Repeating, weighting or reordering texts then gives the same bits. Joint training amplifies rounding: a difference
-    in the last digit of a sum can lead to other topics.
+    So repeating, weighting or reordering texts gives the same bits: joint training amplifies rounding.
 
-    corpus : the distinct texts, with the total weight of each.
-    places : (texts,) row of each text in the corpus, -1 for weight 0.
+    corpus : with the total weight of each text; places : (texts,) row of each text in it, -1 for weight 0.
     """
 
     corpus: Corpus
@@ -115,31 +107,13 @@ def distinct_documents(corpus: Corpus) -> Distinct:
     return Distinct(replace(corpus.at(counts[first]), weight=weight), places)
 
 
-def grouped(
-    tone: Vector, folds: NDArray[np.int64], responses: Vector, weight: Vector
-) -> tuple[Vector, NDArray[np.int64], Vector, Vector]:
-    """Merge texts of similar tone, equal fold and equal response: tone (rows, 1), folds, responses, weights."""
-    group = np.empty(len(tone), dtype=np.int64)
-    group[np.argsort(tone, kind="stable")] = np.arange(len(tone)) * GROUPS // len(tone)
-    size = np.maximum(np.bincount(group, weights=weight), np.finfo(float).tiny)
-    means = np.bincount(group, weights=weight * tone) / size
-    distinct_folds, fold = np.unique(folds, return_inverse=True)
-    values, value = np.unique(responses, return_inverse=True)
-    shape = GROUPS, distinct_folds.size, values.size
-    kinds, places = np.unique(np.ravel_multi_index((group, fold, value), shape), return_inverse=True)
-    group, fold, value = np.unravel_index(kinds, shape)
-    counts = np.bincount(places, weights=weight).astype(float)
-    return means[group][:, None], distinct_folds[fold], values[value], counts
-
-
 @dataclass(frozen=True)
 class Responses:
     """Responses of one block of texts, and the columns of their GLM.
 
     W : (texts, padded columns) columns of the GLM, usually weights of topics.
-    y, response_weight : (texts,) encoded response, and how often the text counts; both 0 if the response is missing.
-    tilt : (texts,) a slope subtracted from the response's loss, or 0.0; (texts, P) for P linear predictors.
-    offset : (texts,) added to the linear predictor, or to each of P; or (texts, P), or 0.0.
+    y, response_weight : (texts,) both 0 if the response is missing.
+    tilt, offset : (texts,) or (texts, P): subtracted from the slope of the loss; added to the linear predictor.
     """
 
     W: Array
@@ -158,10 +132,8 @@ class Responses:
 class Block(Responses):
     """Block of texts. Steps change only `W` and the memory that they reuse, in place.
 
-    X : the terms of the texts; text_weight : (texts,) how often the text counts.
     text_constant : sum of text_weight * (x log x - x), the part of the text loss that is constant in the parameters.
-    pull, moved, values : memory of joint training, (texts, padded topics) and (nonzeros,): repeated allocation makes
-        threads slow each other down.
+    pull, moved, values : memory of joint training: repeated allocation makes threads slow each other down.
     """
 
     X: Rows
@@ -206,8 +178,7 @@ class Parameters:
     """Parameters shared by all texts.
 
     HT : (terms, padded topics) topics, padded with zeros to whole vector lanes, which stay zero through every update.
-    beta : (padded topics,) effects; (padded topics, P) if a text has P linear predictors.
-    intercept : constant of the linear predictor, or (P,) of each.
+    beta, intercept : (padded topics,) and a number, or (padded topics, P) and (P,) for P linear predictors.
     """
 
     HT: Array
@@ -222,7 +193,7 @@ class Parameters:
 
     @property
     def coefficients(self) -> Vector:
-        """(padded topics + 1,) effects, then the intercept; of P linear predictors (padded topics + 1, P)."""
+        """(padded topics + 1,) or (padded topics + 1, P): effects, then the intercept."""
         return np.concatenate([self.beta, np.asarray(self.intercept, dtype=float)[None]])
 
     def with_coefficients(self, coefficients: Vector) -> Parameters:
@@ -244,11 +215,7 @@ class Addable:
 
 @dataclass(frozen=True)
 class ResponseSums(Addable):
-    """Loss of the responses at the current weights and coefficients, with its derivatives in (beta, intercept).
-
-    gradient : (padded topics + 1,), of P linear predictors (padded topics + 1, P).
-    hessian : in the order of the flattened gradient.
-    """
+    """Loss of the responses, with its derivatives in the (flattened) coefficients."""
 
     loss: float
     gradient: Vector

@@ -1,7 +1,4 @@
-"""Random draws that depend on a text's content only, not on its position or on other texts.
-
-Equal texts get equal draws, so a text of weight 2 is equivalent to two copies of it.
-"""
+"""Random draws by a text's content only: a text of weight 2 is equivalent to two copies of it."""
 
 from __future__ import annotations
 
@@ -21,8 +18,7 @@ STRATA = 5
 
 def document_keys(X: sp.csr_array) -> Keys:
     """(texts,) hash of the set of each text's terms, independent of their values and of rounding."""
-    keys: Keys = _keys(X.indptr, X.indices, None)
-    return keys
+    return np.asarray(_keys(X.indptr, X.indices, None))
 
 
 def content_keys(X: sp.csr_array, *columns: Vector) -> Keys:
@@ -65,8 +61,7 @@ def unit_halves(
     Draws 0 and 1 are the two halves of one cut, 2 and 3 those of another, and so on.
 
     rows : the texts to return, in this order, possibly repeated; keys : (rows,) seeds of the cuts.
-    sizes : (terms,) if given, values are these times the root of X; None uses X.
-    memory : buffers of values and terms that the halves are written to; None allocates new ones.
+    sizes : (terms,) if given, values are these times the root of X; memory : buffers of values and terms to reuse.
     """
     data, indices = half_memory(X, int(np.diff(X.indptr)[rows].sum())) if memory is None else memory
     indptr = np.zeros(len(rows) + 1, dtype=X.indptr.dtype)
@@ -108,9 +103,8 @@ def thinned(
 ) -> sp.csr_array:
     """Drop a share `rate` (texts,) of the nonzeros of X at random, and scale up the rest to compensate.
 
-    A nonzero is dropped if a uniform draw is below the rate. The draws are stratified: over every `STRATA` epochs they
-    fall once into each of `STRATA` equal parts of [0, 1), in an order specific to the nonzero. So all are dropped
-    nearly equally often, and seeds differ less.
+    A nonzero is dropped if a uniform draw is below the rate. Over `STRATA` epochs its draws fall once into each of
+    `STRATA` equal parts of [0, 1), in a random order: all are dropped nearly equally often, and seeds differ less.
 
     keys : (texts,) seeds of the draws; rows : the texts to return, in this order, or None for all.
     """

@@ -1,21 +1,20 @@
-"""Fitted topic models, the fit of effects at the end of every training, and the unit of responses in training."""
+"""Fitted topic models, the loop that trains them, the fit of effects at its end, and the unit of responses."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 
 from textsignal.arrays import Array, Vector
-from textsignal.errors import InputError
+from textsignal.errors import InputError, TrainingError
 from textsignal.families import Family, linear_predictor
 from textsignal.stored_values import rule
 from textsignal.training.corpus import Corpus
-from textsignal.training.covariance import dispersion_of, standard_errors
-from textsignal.training.glm import GLMFit, ResponseModel, fit_glm
+from textsignal.training.glm import ROUNDING, ResponseModel, dispersion_of, fit_glm, standard_errors
 from textsignal.training.inference import Inference
-from textsignal.training.loop import Trace
 
 #: The largest number of topics and weights in a stored model: its square is finite in single precision too.
 LARGEST_WEIGHT = 1e15
@@ -28,20 +27,94 @@ def _rows_of_hessian(sizes: Mapping[str, int]) -> int:
 
 
 @dataclass(frozen=True)
+class Losses:
+    """One point of the trace."""
+
+    text: float
+    response: float
+    penalty: float
+    supervision: float
+
+    @property
+    def objective(self) -> float:
+        """What training minimises: text + supervision * (response + penalty)."""
+        return _objective(self.text, self.response, self.penalty, self.supervision)
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Losses at the start of training (NaN if the method has none there) and after every iteration."""
+
+    text: Vector = field(metadata=rule(shape=("iterations",), infinite=True))
+    response: Vector = field(metadata=rule(shape=("iterations",), infinite=True))
+    penalty: Vector = field(metadata=rule(shape=("iterations",), infinite=True))
+    supervision: float = field(metadata=rule(least=0))
+
+    @classmethod
+    def of(cls, losses: Sequence[Losses]) -> Self:
+        """Collect losses."""
+        parts = np.array([(each.text, each.response, each.penalty) for each in losses], dtype=float)
+        text, response, penalty = parts.T.copy()
+        return cls(text, response, penalty, losses[-1].supervision)
+
+    @property
+    def objective(self) -> Vector:
+        """(iterations + 1,) what training minimises."""
+        return _objective(self.text, self.response, self.penalty, self.supervision)
+
+
+def _objective(text: Any, response: Any, penalty: Any, supervision: float) -> Any:
+    # 0 * inf is nan: an unsupervised fit must not depend on the response at all.
+    return text + (supervision * (response + penalty) if supervision else 0.0)
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Final state, losses at the start and after every iteration, and "converged", "max_iter" or "callback"."""
+
+    state: Any
+    trace: tuple[Losses, ...]
+    reason: str
+
+
+#: Called after every iteration with its number and losses; returning True stops training.
+Watch = Callable[[int, Losses], bool]
+
+
+def run(method: Any, *, max_iter: int, tol: float, watch: Watch) -> Solution:
+    """Iterate `state = method.step(state)` from `method.init()` until `state.losses` are stable: the paper's rule."""
+    state = method.init()
+    trace = [state.losses]
+    for iteration in range(1, max_iter + 1):
+        with np.errstate(over="ignore", invalid="ignore"):  # overflow from too long steps raises below
+            state = method.step(state)
+        trace.append(state.losses)
+        before, after = trace[-2].objective, trace[-1].objective
+        if not np.isfinite(after):
+            raise TrainingError(
+                f"the objective became {after} at iteration {iteration}; with a fixed gamma or learning rate "
+                'steps can be too long: use gamma="adaptive" and coefficient_step="newton"'
+            )
+        if watch(iteration, state.losses):
+            return Solution(state, tuple(trace), "callback")
+        if tol > 0 and iteration > 1 and 0 < after - before < ROUNDING * abs(before):
+            # Only rounding changed: the previous iteration had converged.
+            return Solution(state, tuple(trace[:-1]), "converged")
+        if abs(after - before) / max(1.0, abs(before)) < tol:
+            return Solution(state, tuple(trace), "converged")
+    return Solution(state, tuple(trace), "max_iter")
+
+
+@dataclass(frozen=True)
 class FittedTopics:
     """Fitted model: everything that prediction needs, and the record of training.
 
-    topics : (topics, terms) nonnegative.
-    effects : (topics,); intercept : constant of the linear predictor. For P linear predictors (topics, P) and (P,), and
-        the hessian has P rows for each.
-    hessian : (topics + covariates + 1, ...) of response loss and penalty in effects of topics and of covariates and in
-        the intercept: their information.
-    mean_weights : (topics,) of the training texts that have a known term; assigned to texts without one.
-    smoothing, tol, unit_rows : settings of `Inference`.
-    word_effects : (terms,) effects of single words beyond the topics.
-    trace, reason : losses of training, and why it stopped.
+    hessian : of response loss and penalty in effects of topics and of covariates and in the intercept; P rows for each
+        for P linear predictors.
+    mean_weights : of the training texts that have a known term; assigned to texts without one.
+    smoothing, tol, unit_rows : settings of `Inference`; word_effects : of single words beyond the topics.
     weights : (texts, topics) of the training texts; None in a stored model.
-    covariates, covariate_errors : (covariates,) effects of covariates and their standard errors; None if absent.
+    covariates, covariate_errors : effects of covariates and their standard errors; None if absent.
     """
 
     family: Family = field(metadata=rule(shape=("predictors",), learnt=True))
@@ -75,57 +148,19 @@ class FittedTopics:
         return linear_predictor(weights, self.effects, self.intercept)
 
 
-@dataclass(frozen=True)
-class TextFit:
-    """Weights inferred from the terms alone, and the GLM of the response on them.
-
-    weights : (texts, topics), the mean weights for a text without a known term.
-    mean_weights : (topics,) of the texts that have one.
-    glm : effects of topics, then of covariates; covariate_errors : (covariates,) standard errors, None if absent.
-    linear_predictor : (texts,) by topics, covariates and offset.
-    """
-
-    inference: Inference
-    weights: Array
-    mean_weights: Vector
-    glm: GLMFit
-    linear_predictor: Vector
-    covariate_errors: Vector | None
-
-    @property
-    def effects(self) -> Vector:
-        """(topics,) effects of topics."""
-        return self.glm.effects[: len(self.mean_weights)]
-
-    def model(self, trace: Trace, reason: str) -> FittedTopics:
-        """Return the fitted model, without effects of single words; trace, reason : of its training."""
-        return FittedTopics(
-            family=self.glm.family,
-            topics=self.inference.topics,
-            effects=self.effects,
-            intercept=self.glm.intercept,
-            hessian=self.glm.hessian,
-            mean_weights=self.mean_weights,
-            smoothing=self.inference.smoothing,
-            tol=self.inference.tol,
-            unit_rows=self.inference.unit_rows,
-            word_effects=np.zeros(self.inference.topics.shape[1]),
-            trace=trace,
-            reason=reason,
-            weights=self.weights,
-            covariates=None if self.covariate_errors is None else self.glm.effects[len(self.mean_weights) :],
-            covariate_errors=self.covariate_errors,
-        )
+#: Of a model that was not trained: `fit_on_text` fits effects alone.
+NO_TRACE = Trace(np.zeros(0), np.zeros(0), np.zeros(0), 0.0)
 
 
-def fit_on_text(corpus: Corpus, inference: Inference, response: ResponseModel, tilt: Vector | None = None) -> TextFit:
-    """Infer weights from the terms alone, as for new texts, and fit effects and intercept on them.
+def fit_on_text(
+    corpus: Corpus, inference: Inference, response: ResponseModel, tilt: Vector | None = None
+) -> tuple[FittedTopics, Vector]:
+    """Infer weights from the terms alone, as for new texts, and fit the GLM on them; return the model and eta.
 
-    Weights that depend on the response, as in joint training, have other effects than weights of new texts. Covariates
-    are further columns, without a penalty. If responses are tilted, the effects of covariates are refitted to untilted
-    ones given those of topics: a tilt would bias them towards their marginal effects.
+    Weights of joint training, which depend on the response, have other effects. Covariates are further columns, without
+    a penalty. Their effects are refitted without the tilt, which would bias them towards their marginal effects.
 
-    corpus : with X as `Inference.rows` returns it; tilt : (texts,) slopes subtracted from the response's loss.
+    corpus : with X as `Inference.rows` returns it; tilt : as in `fit_glm`.
     """
     inferred = inference.weights(corpus.X, response.compute)
     counted = corpus.weight * ~inferred.unknown
@@ -148,25 +183,36 @@ def fit_on_text(corpus: Corpus, inference: Inference, response: ResponseModel, t
     if given.n_columns:
         dispersion = dispersion_of(glm.family, y, eta, weight)
         errors = standard_errors(glm, columns, given, y, weight, eta, dispersion)
-    return TextFit(inference, weights, mean, glm, eta, errors)
+    fitted = FittedTopics(
+        family=glm.family,
+        topics=inference.topics,
+        effects=glm.effects[: len(mean)],
+        intercept=glm.intercept,
+        hessian=glm.hessian,
+        mean_weights=mean,
+        smoothing=inference.smoothing,
+        tol=inference.tol,
+        unit_rows=inference.unit_rows,
+        word_effects=np.zeros(inference.topics.shape[1]),
+        trace=NO_TRACE,
+        reason="",
+        weights=weights,
+        covariates=None if errors is None else glm.effects[len(mean) :],
+        covariate_errors=errors,
+    )
+    return fitted, eta
 
 
 @dataclass(frozen=True)
 class Unit:
-    """Training sees (response - centre) / size, in the range that its steps and tolerances are designed for.
-
-    size is a power of 2, so that nothing is rounded.
-    """
+    """Training sees (response - centre) / size, of ordinary size; size is a power of 2, so that nothing is rounded."""
 
     centre: float = 0.0
     size: float = 1.0
 
     @classmethod
     def of(cls, family: Family, y: Vector, weight: Vector, fit_intercept: bool) -> Unit:
-        """Choose the unit; the identity if the response is of ordinary size or has no unit.
-
-        y : (texts,) encoded responses, NaN if missing; without an intercept they are not shifted.
-        """
+        """Choose the unit: the identity for responses of ordinary size; no shift without an intercept."""
         if not family.in_units:
             return cls()
         known = ~np.isnan(y) & (weight > 0)
@@ -182,7 +228,7 @@ class Unit:
         return replace(corpus, y=(corpus.y - self.centre) / self.size, given=given)
 
     def restored(self, fitted: FittedTopics, weight: float) -> FittedTopics:
-        """Return the model in the original unit of the responses; weight : of the texts that have one."""
+        """Return the model in the original unit of the responses; weight : total, of the texts that have one."""
         if self == Unit():
             return fitted
         size, trace = self.size, fitted.trace

@@ -1,7 +1,15 @@
-"""Coefficients given the weights: a penalised GLM, computed from sums over blocks only.
+"""Coefficients given the weights: a penalised GLM, computed from sums over blocks only, and their covariance.
 
 A family with P linear predictors per text has coefficients (columns + 1, P). Gradients have the same shape, and
 Hessians the order of the flattened coefficients: the last P are the intercepts.
+
+The covariance of the coefficients follows from the Hessian, or from the sandwich, valid where the family is wrong:
+
+    V = B (sum over groups g of u_g u_g') B,        u_g = sum over texts i of g of slope_i x_i
+
+B is the inverse of the Hessian of loss and penalty, slope_i the derivative of text i's weighted loss by its linear
+predictor, x_i its columns. Each text is a separate group (HC0), or texts are grouped, for example by hotel
+(cluster-robust).
 """
 
 from __future__ import annotations
@@ -18,15 +26,14 @@ from textsignal.arrays import Array, Vector
 from textsignal.compute.engines import Compute
 from textsignal.compute.kernels import pad
 from textsignal.data.covariates.design import Given
+from textsignal.errors import InputError
 from textsignal.families import Family, linear_predictor
 from textsignal.families.base import OwnPrior
 from textsignal.training.corpus import Parameters, Responses, ResponseSums
 
 Blocks = Sequence[Responses]
-#: Maximum number of halvings of a step.
-MOST_HALVINGS = 40
-#: Maximum number of Newton steps, and of alternations between coefficients and family parameters.
-MOST_STEPS, MOST_TURNS = 100, 50
+#: Maximum number of halvings of a step, of Newton steps, and of turns between coefficients and family parameters.
+MOST_HALVINGS, MOST_STEPS, MOST_TURNS = 40, 100, 50
 #: Stop after a step whose predicted decrease of the loss is below this share of the texts.
 SETTLED = 1e-13
 #: Relative rounding error of a sum.
@@ -37,15 +44,15 @@ LEAST_PIVOT = 1e-11
 RIDGE = 1e-9
 #: Least curvature for a Newton step: with less, from a saturated response, the squared step could overflow.
 LEAST_CURVATURE = 1e-100
+#: A direction with less curvature than this share of the greatest does not determine its coefficient.
+FLAT = 1e-12
 
 
 @dataclass(frozen=True)
 class OwnSums(ResponseSums):
-    """Sums over texts if parameters of the family are updated jointly with the coefficients.
+    """Sums over texts if parameters of the family move jointly with the coefficients.
 
-    weight, eta : total weight of the texts, and the sum of their linear predictors.
-    counts, slope, bend : as in `OwnDerivatives`.
-    cross : (padded columns + 1, directions) second derivatives in coefficients and family parameters.
+    counts, slope, bend : as in `OwnDerivatives`; cross : second derivatives, (padded columns + 1, directions).
     """
 
     weight: float
@@ -60,8 +67,7 @@ class OwnSums(ResponseSums):
 class ResponseModel:
     """The response's side of the objective: sum of weight * loss(y, offset + intercept + w beta) + penalty |beta|^2.
 
-    penalty : one number, or one for each (padded) column. The intercept is never penalised; without `fit_intercept`
-        it stays where it is.
+    penalty : one number, or one for each (padded) column. The intercept has none; without `fit_intercept` it stays.
     """
 
     family: Family
@@ -149,11 +155,7 @@ class ResponseModel:
 
 
 def newton_direction(slope: Vector, hessian: Vector, moving: NDArray[np.bool_], n_own: int = 0) -> Vector:
-    """Solve hessian direction = - slope in the moving coefficients.
-
-    n_own : number of family parameters, which are last. If the Hessian is not positive definite jointly, its diagonal
-        blocks still are.
-    """
+    """Solve hessian direction = - slope in the moving coefficients, of which the last `n_own` are the family's."""
     direction = np.zeros(len(slope))
     if not moving.any():
         return direction
@@ -163,6 +165,7 @@ def newton_direction(slope: Vector, hessian: Vector, moving: NDArray[np.bool_], 
     root = _root(unit)
     if root is None and n_own:
         root = _root(unit + RIDGE * np.eye(len(unit)))
+        # Its diagonal blocks are positive definite.
         unit[-n_own:, :-n_own] = unit[:-n_own, -n_own:] = 0
         root = _root(unit) if root is None else root
     if root is not None:
@@ -187,10 +190,7 @@ def fit_coefficients(model: ResponseModel, blocks: Blocks, parameters: Parameter
 
 @dataclass(frozen=True, eq=False)
 class Fitting:
-    """State of a GLM fit: the current parameters and the sums there.
-
-    directions : (own, directions) in which parameters of the family move with the coefficients.
-    """
+    """State of a GLM fit; directions : (own, directions) in which parameters of the family move."""
 
     model: ResponseModel
     blocks: Blocks
@@ -275,9 +275,8 @@ class GLMFit:
     """A GLM fitted to given columns.
 
     coefficients : (columns + 1,) effects, then the intercept; (columns + 1, P) for P linear predictors.
-    hessian : (columns + 1, columns + 1) of loss and penalty, given the family's estimated parameters; 0 in the row and
-        column of an intercept that was not fitted.
-    loss : sum of weight * loss at the fit, tilted if a tilt was given, without the penalty.
+    hessian : of loss and penalty, given the family's estimated parameters; 0 for an intercept that was not fitted.
+    loss : at the fit, tilted if a tilt was given, without the penalty.
     """
 
     family: Family
@@ -287,12 +286,12 @@ class GLMFit:
 
     @property
     def effects(self) -> Vector:
-        """(columns,) coefficients without the intercept; (columns, P) for P linear predictors."""
+        """(columns,) or (columns, P) coefficients without the intercept."""
         return self.coefficients[:-1]
 
     @property
     def intercept(self) -> Any:
-        """Constant of the linear predictor; (P,) of each of P linear predictors."""
+        """A number, or (P,) of each of P linear predictors."""
         return float(self.coefficients[-1]) if self.coefficients.ndim == 1 else self.coefficients[-1]
 
     def linear_predictor(self, columns: Array) -> Vector:
@@ -312,9 +311,8 @@ def fit_glm(
 ) -> GLMFit:
     """Fit a GLM of the responses on columns (texts, columns), such as weights of topics or covariates.
 
-    model : the family, whose parameters are estimated too, with one penalty for all columns or one for each.
-    y : (texts,) encoded responses, NaN if missing; weight : (texts,) how often each counts.
-    tilt, offset : (texts,) slopes subtracted from the loss; numbers added to the linear predictor.
+    model : its family's parameters are estimated too; y : (texts,) encoded responses, NaN if missing.
+    tilt, offset : (texts,) subtracted from the slope of the loss; added to the linear predictor.
     start : (columns + 1,) coefficients to start from, such as those of a similar fit.
     """
     observed = ~np.isnan(y)
@@ -350,12 +348,67 @@ def _total(block: Responses, eta: Vector, loss: Vector) -> float:
 
 
 def fit_alone(given: Given, y: Vector, weight: Vector, family: Family, compute: Compute) -> tuple[Vector, Family]:
-    """Fit covariates by themselves, so that topics need not explain what these do.
-
-    Returns (texts,) the offset plus the effects of covariates against their average, and the family given these.
-    """
+    """Fit covariates alone: (texts,) offset plus their effects against the average, and the family given these."""
     model = ResponseModel(family, compute, 0.0, fit_intercept=True)
     columns = given.columns if given.n_columns else np.zeros((len(y), 1))
     fit = fit_glm(model, columns, y, weight, offset=given.offset)
     mean = np.average(columns, axis=0, weights=weight)
     return (linear_predictor(columns - mean, fit.effects, 0.0).T + given.offset).T, fit.family
+
+
+def sandwich(columns: Vector, slopes: Vector, hessian: Vector) -> Vector:
+    """(columns, columns) covariance of coefficients if texts are independent of each other.
+
+    columns : (texts, columns), with a column of 1 for the constant; slopes : (texts,) 0 without a response.
+    hessian : of loss and penalty; directions in which it is flat are excluded.
+    """
+    scores, inverse = columns * slopes[:, None], np.linalg.pinv(hessian, hermitian=True)
+    return np.asarray(inverse @ (scores.T @ scores) @ inverse)
+
+
+def clustered_sandwich(columns: Vector, slopes: Vector, hessian: Vector, groups: NDArray[np.int64]) -> Vector:
+    """(columns, columns) covariance of coefficients if texts of a group depend on each other.
+
+    It is G / (G - 1) * (n - 1) / (n - p) times the sum over the G groups, as a sum over few groups is too small; for n
+    texts whose slope is not 0, and p columns that are not collinear.
+    """
+    answered = slopes != 0
+    n_groups, n_texts = len(np.unique(groups[answered])), int(answered.sum())
+    n_columns = int(np.linalg.matrix_rank(hessian, hermitian=True))
+    if n_groups < 2 or n_texts <= n_columns:
+        raise InputError(
+            f"{n_groups} groups of {n_texts} documents do not say how groups differ; give two or more groups, and "
+            f"more than {n_columns} documents"
+        )
+    numbers = np.unique(groups, return_inverse=True)[1]
+    sums = np.zeros((int(numbers.max()) + 1, columns.shape[1]))
+    np.add.at(sums, numbers, columns * slopes[:, None])
+    few = n_groups / (n_groups - 1) * (n_texts - 1) / (n_texts - n_columns)
+    return few * sandwich(sums, np.ones(len(sums)), hessian)
+
+
+def dispersion_of(family: Family, y: Vector, eta: Vector, weight: Vector) -> float:
+    """Return the dispersion relative to the family, about 2 for ratings: mean of gradient^2 / mean of curvature."""
+    known = ~np.isnan(y) & (weight > 0)
+    y, eta, weight = y[known], eta[known], weight[known]
+    squares, curvature = family.gradient(y, eta) ** 2, family.curvature(y, eta)
+    return float(np.average(squares, weights=weight) / max(np.average(curvature, weights=weight), LEAST_CURVATURE))
+
+
+def standard_errors(
+    fit: GLMFit, columns: Array, given: Given, y: Vector, weight: Vector, eta: Vector, dispersion: float
+) -> Vector:
+    """(covariates,) standard errors of the effects of the last columns: by the Hessian, or between groups."""
+    hessian = fit.hessian
+    size = np.sqrt(np.maximum(np.diag(hessian), 0))
+    known = size**2 > FLAT * max(float(np.max(size**2)), np.finfo(float).tiny)
+    scale = np.divide(1.0, size, out=np.zeros_like(size), where=known)
+    unit = hessian * scale[:, None] * scale
+    if given.groups is None:
+        variance = dispersion * np.diag(np.linalg.pinv(unit, hermitian=True))
+    else:
+        slopes = np.where(np.isnan(y), 0.0, weight * fit.family.gradient(np.nan_to_num(y), eta))
+        every = np.column_stack([columns, np.ones(len(columns))]) * scale
+        variance = np.diag(clustered_sandwich(every, slopes, unit, given.groups))
+    errors = np.where(known, np.sqrt(np.maximum(variance, 0)) * scale, np.nan)
+    return errors[columns.shape[1] - given.n_columns : columns.shape[1]]

@@ -21,11 +21,9 @@ from textsignal.compute.engines import Compute, Engine
 from textsignal.compute.engines.local import local_compute
 from textsignal.compute.hashing import Keys, drawn
 from textsignal.errors import InputError
-from textsignal.families import Family
 from textsignal.text.tokenise import normalise
-from textsignal.training.theme_model import Prepared
-from textsignal.training.theme_reading import FittedThemes, ThemeReading
-from textsignal.training.themes import ThemeText, word_vectors
+from textsignal.training.theme_model import FittedThemes, Prepared, ThemeReading
+from textsignal.training.themes import ThemeText, unit_vectors, word_vectors
 
 Rows = NDArray[np.int64]
 #: Label -> words that a theme starts from.
@@ -45,11 +43,9 @@ NEAR = 0.01
 
 
 def halves(keys: Keys, n_refits: int, seed: int, most: int | None = None) -> list[Rows]:
-    """Draw the rows of each refit, ascending: refits 0 and 1 have the two halves of one cut, and so on.
+    """Draw the rows of each refit, ascending, at most `most`: refits 0 and 1 have the halves of one cut, and so on.
 
-    Cuts follow from keys, not from the order of texts, and copies stay together.
-
-    keys : (texts,); most : largest number of texts of a half.
+    Cuts follow from keys (texts,), not from the order of texts, and copies stay together.
     """
     middle, samples = len(keys) // 2, []
     for refit in range(n_refits):
@@ -60,7 +56,7 @@ def halves(keys: Keys, n_refits: int, seed: int, most: int | None = None) -> lis
 
 
 def theme_text(fitted: FittedThemes, reading: ThemeReading, weight: Vector, seed_words: SeedWords = None) -> ThemeText:
-    """Return the sentences that a model has read, to learn other themes from; weight : (texts,)."""
+    """Return the sentences that a model has read, to learn other themes from."""
     seeds, documents = _normalised(seed_words), reading.texts.documents
     return ThemeText(fitted.terms, fitted.term_tone[None], reading.units, documents, weight, seeds)
 
@@ -78,36 +74,21 @@ class Match:
 
 
 def match_topics(profiles: Array, others: Array) -> Match:
-    """Match topics one to one so that the sum of cosines is largest (the Hungarian method).
-
-    profiles, others : (topics, terms) nonnegative; there are at least as many others.
-
-    Examples
-    --------
-    >>> match_topics(np.array([[1.0, 0], [0, 1]]), np.array([[0.0, 2], [3, 0]]))
-    Match(numbers=array([1, 0]), cosines=array([1., 1.]))
-    """
-    cosines = _unit(profiles) @ _unit(others).T
+    """Match topics (topics, terms) one to one with at least as many others: the sum of cosines is largest."""
+    cosines = unit_vectors(profiles) @ unit_vectors(others).T
     rows, numbers = linear_sum_assignment(-cosines)
     return Match(numbers, cosines[rows, numbers])
 
 
-def _unit(profiles: Array) -> Array:
-    length = np.linalg.norm(profiles, axis=1, keepdims=True)
-    return profiles / np.where(length > 0, length, 1)
-
-
 @dataclass(frozen=True, eq=False)
 class ThemeHalves:
-    """The two halves of each cut and vectors of their terms, shared by all numbers of themes.
+    """Halves of each cut and vectors of their terms, shared by all numbers of themes.
 
-    texts, vectors : of the first half of the first cut, of its second, and so on.
-    n_speaking : number of texts with a content term.
+    texts, vectors : of the first half of the first cut, of its second, and so on; n_speaking : with a content term.
     """
 
     texts: Sequence[ThemeText]
     vectors: Sequence[Vector]
-    family: Family
     n_speaking: int
 
     @classmethod
@@ -118,12 +99,12 @@ class ThemeHalves:
         sizes = np.sqrt(np.mean(tones**2, axis=1, keepdims=True))
         scaled = np.divide(tones, sizes, out=np.zeros_like(tones), where=sizes > 0)
         tone, seeds = np.sqrt(np.mean(scaled**2, axis=0)), _normalised(seed_words)
-        whole = ThemeText(prepared.terms, tone[None], prepared.units, texts.documents, prepared.weight, seeds)
+        whole = ThemeText(prepared.lexicon.terms, tone[None], prepared.units, texts.documents, prepared.weight, seeds)
         text = whole.with_terms(whole.leading_terms(TERMS))
         most = max(1, SENTENCES * len(texts) // max(len(texts.documents), 1))
         samples = [text.at(rows) for rows in halves(texts.keys, 2 * CUTS, seed, most)]
         vectors = engine.map(lambda sample: word_vectors(sample.units), samples)
-        return cls(samples, vectors, prepared.family, whole.n_speaking)
+        return cls(samples, vectors, whole.n_speaking)
 
     def cosine(self, n_themes: int, cut: int) -> float:
         """Return the mean cosine of the profiles of themes of two halves, matched one to one."""
@@ -131,7 +112,7 @@ class ThemeHalves:
             profiles = []
             for half in (2 * cut, 2 * cut + 1):
                 vectors = self.vectors[half]
-                themes = self.texts[half].themes(n_themes, self.family, half + 1, compute, HALF_TRIES, vectors)
+                themes = self.texts[half].themes(n_themes, half + 1, compute, HALF_TRIES, vectors)
                 profiles.append(themes.topics / themes.term_weights)
         return float(match_topics(*profiles).cosines.mean())
 
@@ -146,26 +127,14 @@ class StableNumber:
 
 
 def dense_around(number: int, tried: Sequence[int]) -> list[int]:
-    """Return numbers between the neighbours of `number` among those tried, ascending.
-
-    Examples
-    --------
-    >>> dense_around(8, [5, 8, 12]), dense_around(5, [5, 8, 12])
-    ([6, 7, 9, 10, 11], [6, 7])
-    """
+    """Return numbers between the neighbours of `number` among those tried, ascending."""
     lower = max((each for each in tried if each < number), default=number)
     upper = min((each for each in tried if each > number), default=number)
     return [each for each in range(lower + 1, upper) if each not in tried]
 
 
 def most_stable(cells: Sequence[StableNumber]) -> StableNumber:
-    """Return the largest number of topics whose stability is near the greatest.
-
-    Examples
-    --------
-    >>> most_stable([StableNumber(5, 0.98, 0.02), StableNumber(6, 0.97, 0.01), StableNumber(9, 0.8, 0.1)]).n_topics
-    6
-    """
+    """Return the largest number of topics whose stability is near the greatest."""
     best = max(cells, key=lambda cell: cell.stability)
     near = max(NEAR, np.nan_to_num(best.error))
     return max((cell for cell in cells if cell.stability >= best.stability - near), key=lambda cell: cell.n_topics)
@@ -174,10 +143,7 @@ def most_stable(cells: Sequence[StableNumber]) -> StableNumber:
 def why_stable(
     taken: StableNumber, cells: Sequence[StableNumber], noun: str, kept: Sequence[StableNumber] | None = None
 ) -> str:
-    """Explain the choice of a number in a clause: its stability, and the best stability of larger numbers.
-
-    cells : all that were tried; kept : those among which stability decides, None for all.
-    """
+    """Explain in a clause the choice of a number among those tried; kept : those among which stability decides."""
     more = [cell.stability for cell in (cells if kept is None else kept) if cell.n_topics > taken.n_topics]
     beyond = f", with more at best {max(more):.2f}" if more else ""
     tried = sorted(cell.n_topics for cell in cells)
@@ -188,16 +154,8 @@ def why_stable(
     )
 
 
-@dataclass(frozen=True)
-class ThemeNumber:
-    """A number of themes and the reason for it in words, "" if the user set it."""
-
-    number: int
-    why: str = ""
-
-
-def choose_number(prepared: Prepared, seed: int, compute: Compute, seed_words: SeedWords = None) -> ThemeNumber:
-    """Choose the largest number of themes, from 5 to 30, that agree in halves of the texts."""
+def choose_number(prepared: Prepared, seed: int, compute: Compute, seed_words: SeedWords = None) -> tuple[int, str]:
+    """Choose the largest number of themes, from 5 to 30, that agree in halves of the texts, and say why."""
     with threadpool_limits(1):
         halves = ThemeHalves.of(prepared, seed, compute.engine, seed_words)
         most, least = halves.n_speaking // LEAST_EACH, max(COARSE_THEMES[0], len(seed_words or ()))
@@ -210,7 +168,7 @@ def choose_number(prepared: Prepared, seed: int, compute: Compute, seed_words: S
         cells = _stability(halves, coarse, compute)
         cells += _stability(halves, dense_around(most_stable(cells).n_topics, coarse), compute)
     taken = most_stable(cells)
-    return ThemeNumber(taken.n_topics, why_stable(taken, cells, "theme"))
+    return taken.n_topics, why_stable(taken, cells, "theme")
 
 
 def _stability(halves: ThemeHalves, numbers: Sequence[int], compute: Compute) -> list[StableNumber]:

@@ -22,11 +22,7 @@ TOL, MAX_ITER = 1e-4, 1000
 
 @dataclass(frozen=True)
 class InferredWeights:
-    """Weights of texts given topics.
-
-    weights : (texts, topics); n_steps : (texts,) number of steps.
-    unknown : (texts,) True if no topic uses any term of the text, so that it got the fallback.
-    """
+    """Weights of texts given topics; unknown : True if no topic uses any term of the text: it has the fallback."""
 
     weights: Array
     n_steps: NDArray[np.int64]
@@ -35,14 +31,7 @@ class InferredWeights:
 
 @dataclass(frozen=True)
 class Inference:
-    """Settings that, together with a text, determine its weights.
-
-    topics : (topics, terms) nonnegative.
-    smoothing : keeps weights off zero.
-    tol : tolerance of a text's loss, relative to its total.
-    unit_rows : True if rows are scaled to l2 norm 1 first.
-    fallback : (topics,) weights of a text with no known term; None for zeros.
-    """
+    """Settings that, together with a text, determine its weights; unit_rows : scale rows to l2 norm 1 first."""
 
     topics: Array
     smoothing: float = 0.0
@@ -127,12 +116,10 @@ def infer_weights(
     X : (texts, terms) nonnegative CSR, float32 or float64.
     topics : (topics, terms) nonnegative; or a fitted `GLMNMF` or `JBNMF`, which brings its own smoothing, tolerance,
         fallback and scale of rows: so its `transform` gives these weights.
-    smoothing : keeps weights off zero; 0 if not given.
-    fallback : (topics,) weights of a text with no known term; zeros if not given.
-    tol : a text is done when its loss is provably within `tol`, relative to its total, of the minimum; 1e-4 if not
-        given.
-    max_iter : maximum number of steps for one text.
-    n_jobs : threads.
+    smoothing : keeps weights off zero; 0 by default.
+    fallback : (topics,) weights of a text with no known term; zeros by default.
+    tol : a text is done if its loss is provably within this, relative to its total, of the minimum; 1e-4 by default.
+    max_iter, n_jobs : maximum number of steps for one text; threads.
     compute : the engine and kernels to use, in place of `n_jobs` threads and the compiled kernels.
 
     Examples

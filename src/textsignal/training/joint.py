@@ -15,12 +15,11 @@ from textsignal.arrays import Array, Vector
 from textsignal.compute.engines import Compute
 from textsignal.compute.kernels import pad
 from textsignal.compute.kernels.reference import EPSILON
-from textsignal.families import Family
+from textsignal.families import Family, Gaussian
 from textsignal.training.corpus import Addable, Block, Corpus, Parameters, ResponseSums, place
-from textsignal.training.fitted import FittedTopics
+from textsignal.training.fitted import FittedTopics, Losses, Trace, Watch, run
 from textsignal.training.glm import MOST_HALVINGS, Blocks, ResponseModel, fit_coefficients, newton_direction
 from textsignal.training.inference import TOL
-from textsignal.training.loop import Losses, Trace, Watch, run
 
 #: Sums of responses that are not used.
 NO_RESPONSE = ResponseSums(0.0, np.zeros(0), np.zeros((0, 0)))
@@ -37,31 +36,18 @@ class WeightRule(Protocol):
 
 @dataclass(frozen=True)
 class FixedGamma:
-    """The paper's rule: one gamma for every text and iteration."""
+    """The paper's rule: one gamma for every text and iteration; with gamma and alpha 0 that of Lee and Seung."""
 
     gamma: float
 
     def move(self, block: Block, parameters: Parameters, response: ResponseModel, alpha: float) -> None:
         """Change the block's weights in place."""
+        HT, kernels = parameters.HT, response.compute.kernels
         alphas = alpha * (block.response_weight > 0)
         slope = (alphas * response.family.gradient(block.y, block.linear_predictor(parameters)).T).T
-        _step(block, parameters.HT, response, slope, parameters.beta, np.full(len(slope), self.gamma))
-
-
-@dataclass(frozen=True)
-class TextAlone:
-    """Lee and Seung's updates, which ignore the response."""
-
-    def move(self, block: Block, parameters: Parameters, response: ResponseModel, alpha: float) -> None:
-        """Change the block's weights in place."""
-        nothing = np.zeros(len(block.W))
-        _step(block, parameters.HT, response, nothing, np.zeros(block.W.shape[1]), nothing)
-
-
-def _step(block: Block, HT: Array, response: ResponseModel, slope: Vector, beta: Vector, gamma: Vector) -> None:
-    kernels = response.compute.kernels
-    pull = kernels.pull_on_weights(block.X, block.W, HT, block.pull)
-    block.W[:] = kernels.weight_step(block.W, pull, HT.sum(axis=0), slope, beta, gamma, block.moved).W
+        pull = kernels.pull_on_weights(block.X, block.W, HT, block.pull)
+        step = (slope, parameters.beta, np.full(len(slope), self.gamma))
+        block.W[:] = kernels.weight_step(block.W, pull, HT.sum(axis=0), *step, block.moved).W
 
 
 @dataclass(frozen=True)
@@ -105,11 +91,9 @@ class AdaptiveGamma:
 
 
 class CoefficientStep:
-    """Update of the coefficients, once per iteration, given the sums at the current weights; the base keeps them fixed.
+    """Update of the coefficients, once per iteration; the base keeps them fixed."""
 
-    reads_response : True if the update needs these sums.
-    """
-
+    #: True if the update needs the sums of the responses.
     reads_response: ClassVar[bool] = True
 
     def move(self, model: ResponseModel, blocks: Blocks, parameters: Parameters, sums: ResponseSums) -> Parameters:
@@ -117,7 +101,7 @@ class CoefficientStep:
         return parameters
 
     def settle(self, model: ResponseModel, blocks: Blocks, parameters: Parameters) -> Parameters:
-        """Return the parameters for the start, and for the end after the weights have converged."""
+        """Return the parameters for the start, and for the end."""
         return parameters
 
 
@@ -147,8 +131,8 @@ class NewtonStep(CoefficientStep):
 class GradientStep(CoefficientStep):
     """The paper's step: beta <- beta - rate * alpha * (gradient + 2 penalty beta).
 
-    rate : the paper's eta, which it leaves open; None takes 1 / (alpha * largest eigenvalue of the Hessian), halved
-        until loss and penalty do not rise, which is safe on every scale of text.
+    rate : the paper's eta; None takes 1 / (alpha * largest eigenvalue of the Hessian), halved until loss and penalty do
+        not rise, which is safe on every scale of text.
     """
 
     alpha: float
@@ -180,10 +164,7 @@ def descend(
 
 @dataclass(frozen=True)
 class JointSettings:
-    """User settings of joint training.
-
-    There is no intercept, as in the paper: rows of text have nearly constant totals, and free weights would trade
-    such a constant for the response.
+    """Settings of joint training. There is no intercept, as in the paper: free weights would trade it for the response.
 
     unit_topics : True if every topic is kept at sum 1; False in the paper, where a topic can shrink while its weights
         grow, which makes its coefficient and the penalty arbitrarily small, and its effect can diverge.
@@ -202,9 +183,7 @@ class JointSettings:
 class Sums(Addable):
     """Sums of one sweep over texts, at the current weights and parameters.
 
-    pull : (terms, padded topics) sum of weight * w x / (wH): the numerator of the topics' update.
-    mass : (padded topics,) sum of weight * w: its denominator.
-    text_loss : generalised KL divergence; response : sums over the responses.
+    pull, mass : sums of weight * w x / (wH) and of weight * w: numerator and denominator of the topics' update.
     """
 
     pull: Array
@@ -224,11 +203,7 @@ class JointState:
 
 @dataclass(frozen=True)
 class Joint:
-    """The method: updates of topics, coefficients and weights in the paper's order.
-
-    One sweep per iteration: the sums that the topics' and coefficients' updates need are taken at the end of the
-    weights' sweep, while a text is in cache.
-    """
+    """The method; sums for the next step are taken in the sweep over weights, while a text is in cache."""
 
     blocks: Sequence[Block]
     start: Parameters
@@ -248,10 +223,8 @@ class Joint:
             moved = unit_topics((state.parameters.HT * state.sums.pull).T).T
         else:
             moved = state.parameters.HT * (state.sums.pull / (state.sums.mass + EPSILON))
-        HT = compute.kernels.zeros(moved.shape, self.start.HT.dtype)
-        HT[:] = moved
+        topics = replace(state.parameters, HT=pad(moved, compute.kernels, self.start.HT.dtype))
         # 2. Coefficients.
-        topics = replace(state.parameters, HT=HT)
         parameters = settings.coefficient_step.move(self.response, self.blocks, topics, state.sums.response)
 
         # 3. Weights, and the sums of the next iteration.
@@ -311,6 +284,17 @@ def train_joint(
         reason=solution.reason,
         weights=weights,
     )
+
+
+def train_text(
+    corpus: Corpus, topics: Array, weights: Array, max_iter: int, tol: float, compute: Compute
+) -> tuple[Array, Array]:
+    """Topics and weights of KL-NMF, which ignores responses."""
+    settings = JointSettings(0.0, 0.0, FixedGamma(0.0), NoStep(), max_iter, tol)
+    corpus = replace(corpus, y=np.full(len(corpus.y), np.nan))
+    fitted = train_joint(corpus, Gaussian(1.0), topics, weights, settings, compute, lambda *_: False)
+    assert fitted.weights is not None
+    return fitted.topics, fitted.weights
 
 
 def unit_topics(topics: Array) -> Array:

@@ -21,19 +21,18 @@ import numpy as np
 import scipy.sparse as sp
 
 from textsignal.arrays import Array, Vector
-from textsignal.compute.engines import Compute
 from textsignal.compute.hashing import Keys, drawn
 from textsignal.compute.kernels import Kernels, Means, Rows, pad
-from textsignal.families import Family
 from textsignal.training.corpus import Addable, Block, Corpus, Parameters, Responses
 from textsignal.training.draws import document_keys, thinned
-from textsignal.training.fitted import Run, TextFit, fit_on_text
+from textsignal.training.fitted import FittedTopics, Losses, Run, Trace, Watch, fit_on_text, run
 from textsignal.training.glm import ResponseModel
 from textsignal.training.inference import Inference, row_norms, unit_rows
-from textsignal.training.loop import Losses, Trace, Watch, run
 from textsignal.training.start import PredictiveStart, better_start, predictive_start
 from textsignal.training.word_effects import NO_GUIDE, Guide, fit_guide
 
+#: How much a topic is drawn to the corpus' profile, and the first learning rate.
+PRIOR, LEARNING_RATE = 0.003, 0.1
 #: A text counts as at most this many times the median text's length.
 LONGEST = 10.0
 #: Texts of fewer terms are thinned proportionally less: dropping a word can change the meaning of a short text.
@@ -50,15 +49,11 @@ FINAL_TOL = 1e-10
 
 @dataclass(frozen=True)
 class PredictiveSettings:
-    """User settings of predictive training; `supervision` is s and `smoothing` c, on the scale of this corpus."""
+    """Settings of predictive training; `supervision` is s, on the scale of this corpus."""
 
     supervision: float
-    penalty: float
-    fit_intercept: bool
     smoothing: float
-    prior: float
     thinning: float
-    learning_rate: float
     max_epochs: int
     batch_size: int
     seed: int
@@ -76,8 +71,7 @@ class PredictiveSums(Addable):
 class PredictiveState:
     """State of training after `epoch` epochs.
 
-    parameters : (terms * topics + topics + 1,) logits of the topics, effects, intercept, of each linear predictor.
-    means, count : of the optimiser, and the steps it has taken.
+    parameters : logits of the topics, effects and intercepts; means, count : of the optimiser, and the steps it took.
     W : (texts, padded topics) the weights that inference starts from.
     """
 
@@ -111,9 +105,8 @@ class Epoch(Responses):
 class Predictive:
     """The method: one iteration is one pass over all texts in random batches.
 
-    corpus : rows of norm 1; length : (texts,) their lengths; profile : (terms,) the mean term profile, long texts
-        counting more; keys : (texts,) that batches and thinning are drawn from.
-    first : the initial state.
+    corpus : rows of norm 1; length : (texts,); profile : (terms,) mean term profile, long texts counting more.
+    keys : (texts,) that batches and thinning are drawn from.
     """
 
     corpus: Corpus
@@ -134,7 +127,7 @@ class Predictive:
         return PredictiveState(parameters, means, 0, W, 0, unknown)
 
     def step(self, state: PredictiveState) -> PredictiveState:
-        """One epoch. Its order and its thinning follow from the texts, the seed and the epoch's number alone."""
+        """One epoch, whose order and thinning follow from the texts, the seed and the epoch's number alone."""
         compute, settings = self.response.compute, self.settings
         keys = drawn(self.keys, settings.seed, state.epoch)
         order = np.argsort(keys, kind="stable")
@@ -153,7 +146,7 @@ class Predictive:
             # 2. A step of the optimiser; its learning rate has a cosine decay to 0.
             count += 1
             epoch = state.epoch + number / (len(edges) - 1)
-            rate = settings.learning_rate * (1 + math.cos(math.pi * epoch / settings.max_epochs)) / 2
+            rate = LEARNING_RATE * (1 + math.cos(math.pi * epoch / settings.max_epochs)) / 2
             compute.kernels.adam_step(flat, gradient, means, rate, count)
             parameters = self._parameters(flat)
         followed = state.W.copy()
@@ -172,8 +165,6 @@ class Predictive:
         y, weight, length = self.corpus.y[order], self.corpus.weight[order], self.length[order]
         # A text without a term gets mean weights in the end, so it has no gradient here.
         observed = ~np.isnan(y) & (length > 0)
-        W = self.response.compute.kernels.zeros((len(order), state.W.shape[1]), state.W.dtype)
-        W[:] = state.W[order]
         return Epoch(
             X=X,
             y=np.where(observed, y, 0.0),
@@ -181,11 +172,11 @@ class Predictive:
             response_weight=weight * observed,
             tilt=self.guide.tilt(X, order, y, self.response.family),
             offset=self.corpus.offsets[order],
-            W=W,
+            W=pad(state.W[order], self.response.compute.kernels, state.W.dtype),
         )
 
     def _split(self, flat: Vector) -> tuple[Vector, Vector]:
-        """Views of the logits (terms, topics) and the coefficients (topics + 1,), of P linear predictors (.., P)."""
+        """Views of the logits (terms, topics) and the coefficients (topics + 1,) or (topics + 1, P)."""
         logits, coefficients = np.split(flat, [self.first.logits.size])
         return logits.reshape(self.first.logits.shape), coefficients.reshape(self.first.coefficients.shape)
 
@@ -230,11 +221,11 @@ class Predictive:
         """Gradient of J over a batch in all parameters."""
         settings, kernels = self.settings, self.response.compute.kernels
         logits, coefficients = self._split(out)
-        n_topics, prior = logits.shape[1], settings.supervision * settings.prior
+        n_topics, prior = logits.shape[1], settings.supervision * PRIOR
         kernels.share_gradient(sums.topics, parameters.HT, self.profile, prior, n_texts, logits)
         coefficients[:-1] = sums.coefficients[:n_topics] / n_texts
-        coefficients[:-1] += 2 * settings.penalty * parameters.beta[:n_topics]
-        coefficients[-1] = settings.fit_intercept * sums.coefficients[-1] / n_texts
+        coefficients[:-1] += 2 * self.response.penalty * parameters.beta[:n_topics]
+        coefficients[-1] = self.response.fit_intercept * sums.coefficients[-1] / n_texts
         coefficients *= settings.supervision
 
 
@@ -244,10 +235,7 @@ def _text_loss(kernels: Kernels, X: Rows, W: Array, HT: Array, weight: Array) ->
 
 
 def scale_rows(X: sp.csr_array, weight: Vector) -> tuple[sp.csr_array, Vector]:
-    """Scale rows to l2 norm 1; also return the texts' lengths (capped at `LONGEST` medians), relative to their mean.
-
-    An empty row stays empty and has length 0.
-    """
+    """Scale rows to l2 norm 1; also return lengths (at most `LONGEST` medians), relative to their mean."""
     norm = row_norms(X)
     counted = (norm > 0) & (weight > 0)
     median = np.quantile(norm[counted], 0.5, weights=weight[counted], method="inverted_cdf") if counted.any() else 0.0
@@ -256,11 +244,7 @@ def scale_rows(X: sp.csr_array, weight: Vector) -> tuple[sp.csr_array, Vector]:
 
 
 def batch_edges(keys: Keys, weight: Vector, n_batches: int) -> np.ndarray:
-    """Return the edges of batches of texts sorted by key.
-
-    Batches hold equal weight, not equal numbers of rows, and never split texts of one key: a text of weight 2 falls
-    into the batch of its two copies.
-    """
+    """Return the edges of batches of texts sorted by key: of equal weight, never splitting texts of one key."""
     first = np.searchsorted(keys, keys, side="left")
     before = (np.cumsum(weight) - weight)[first]
     number = np.floor(before * (n_batches / weight.sum()) * (1 + 1e-12)).astype(int)
@@ -270,20 +254,14 @@ def batch_edges(keys: Keys, weight: Vector, n_batches: int) -> np.ndarray:
 def train_predictive(
     corpus: Corpus,
     length: Vector,
-    family: Family,
+    response: ResponseModel,
     topics: Array,
     fine_topics: Array | None,
     settings: PredictiveSettings,
-    compute: Compute,
     watch: Watch,
 ) -> Run:
-    """Run predictive training on rows of norm 1.
-
-    length : (texts,) lengths of the texts; topics : (topics, terms) to start from.
-    fine_topics : (more topics, terms) that may be merged to start from instead; or None.
-    """
-    response = ResponseModel(family, compute, settings.penalty, settings.fit_intercept)
-    penalty = settings.penalty * float(corpus.weight.sum())
+    """Run predictive training on rows of norm 1, with these lengths, from topics, or from merged finer ones."""
+    family, penalty = response.family, float(response.penalty) * float(corpus.weight.sum())
     glm = replace(response, penalty=penalty)
     profile = replace(corpus, weight=corpus.weight * length).profile
 
@@ -300,29 +278,29 @@ def train_predictive(
     solution = run(method, max_iter=settings.max_epochs, tol=0.0, watch=watch)
     # Training used thinned texts. Complete ones are more informative, so their effects are somewhat larger.
     tilt = guide.tilt(corpus.X, np.arange(len(corpus.y)), corpus.y, family)
-    fit = fit_on_text(corpus, Inference(method.topics(solution.state), settings.smoothing, FINAL_TOL, True), glm, tilt)
-    reason = solution.reason
+    inference = Inference(method.topics(solution.state), settings.smoothing, FINAL_TOL, True)
+    fitted, eta = fit_on_text(corpus, inference, glm, tilt)
+    reason, n_epochs = solution.reason, len(solution.trace) - 1
     if reason == "max_iter":
-        reason = f"all {solution.n_iter} epochs done" if solution.n_iter > 1 else "the only epoch done"
-    # Every start has a separate guide, so training objectives are not comparable between starts.
-    objective = _losses_of_whole_texts(corpus, length, fit, glm, settings.supervision).objective
-    return Run(fit.model(Trace.of(solution.trace), reason), objective)
+        reason = f"all {n_epochs} epochs done" if n_epochs > 1 else "the only epoch done"
+    fitted = replace(fitted, trace=Trace.of(solution.trace), reason=reason)
+    return Run(fitted, _objective_of_whole_texts(corpus, length, fitted, eta, glm, settings.supervision))
 
 
-def _losses_of_whole_texts(
-    corpus: Corpus, length: Vector, fit: TextFit, glm: ResponseModel, supervision: float
-) -> Losses:
-    """Losses of the final model on the original texts: not thinned, responses not tilted."""
-    X, engine, kernels = corpus.X, glm.compute.engine, glm.compute.kernels
-    HT = pad(fit.inference.topics.T, kernels, X.dtype)
+def _objective_of_whole_texts(
+    corpus: Corpus, length: Vector, fitted: FittedTopics, eta: Vector, glm: ResponseModel, supervision: float
+) -> float:
+    """Objective on texts that are not thinned and responses that are not tilted: comparable between starts."""
+    X, W, engine, kernels = corpus.X, fitted.weights, glm.compute.engine, glm.compute.kernels
+    assert W is not None
+    HT = pad(fitted.topics.T, kernels, X.dtype)
     weight = (corpus.weight * length).astype(X.dtype)
 
     def text_loss(edges: tuple[int, int]) -> float:
         rows = slice(*edges)
-        return _text_loss(kernels, Rows.of(X, *edges), pad(fit.weights[rows], kernels, X.dtype), HT, weight[rows])
+        return _text_loss(kernels, Rows.of(X, *edges), pad(W[rows], kernels, X.dtype), HT, weight[rows])
 
     text = engine.sweep(text_loss, engine.cut(X.shape[0], X.nnz, X.shape[1]))
     observed = ~np.isnan(corpus.y)
-    loss = fit.glm.family.loss(corpus.y[observed], fit.linear_predictor[observed])
-    response = float(np.sum(corpus.weight[observed] * loss))
-    return Losses(text, response, float(glm.penalty * np.sum(fit.effects**2)), supervision)
+    response = float(np.sum(corpus.weight[observed] * fitted.family.loss(corpus.y[observed], eta[observed])))
+    return Losses(text, response, float(glm.penalty * np.sum(fitted.effects**2)), supervision).objective

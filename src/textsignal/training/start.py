@@ -16,12 +16,12 @@ from textsignal.arrays import Array, Vector
 from textsignal.compute.engines import Compute
 from textsignal.compute.kernels.reference import TINY
 from textsignal.errors import InputError
-from textsignal.families import Family, deviance, null_deviance
+from textsignal.families import deviance, null_deviance
 from textsignal.training.corpus import Corpus
 from textsignal.training.fitted import fit_on_text
 from textsignal.training.glm import ResponseModel
 from textsignal.training.inference import Inference
-from textsignal.training.joint import JointSettings, NoStep, TextAlone, train_joint
+from textsignal.training.joint import train_text
 
 #: Multiplicative steps for starting weights: enough to separate topics, cheap compared with training.
 FIRST_STEPS = 5
@@ -60,9 +60,8 @@ def random_start(corpus: Corpus, n_topics: int, seed: int, compute: Compute) -> 
 def nndsvda_start(corpus: Corpus, n_topics: int, seed: int, compute: Compute) -> Start:
     """Nonnegative parts of the leading singular vectors, zeros filled with the mean (NNDSVDa).
 
-    The vectors are exact, so the seed matters only for topics beyond their number, which start at random. Weights are
-    inferred from topics and terms, so copies of a text have equal starts, and weights of texts are equivalent to
-    repetition.
+    The vectors are exact: the seed matters only for topics beyond their number. Weights are inferred from topics and
+    terms, so copies of a text have equal starts.
     """
     rng = np.random.default_rng(seed)
     topics = rng.exponential(size=(n_topics, corpus.X.shape[1])) * corpus.profile
@@ -94,12 +93,9 @@ def given_start(corpus: Corpus, start: Start, W: Any, H: Any, compute: Compute) 
     return Start(topics, weights)
 
 
-def unsupervised_start(corpus: Corpus, family: Family, start: Start, compute: Compute) -> Start:
+def unsupervised_start(corpus: Corpus, start: Start, compute: Compute) -> Start:
     """Return topics and weights of unsupervised training from a start."""
-    settings = JointSettings(0.0, 0.0, TextAlone(), NoStep(), NMF_ITERATIONS, NMF_TOL)
-    fitted = train_joint(corpus, family, start.topics, start.weights, settings, compute, lambda *_: False)
-    assert fitted.weights is not None
-    return Start(fitted.topics, fitted.weights)
+    return Start(*train_text(corpus, start.topics, start.weights, NMF_ITERATIONS, NMF_TOL, compute))
 
 
 @dataclass(frozen=True)
@@ -107,10 +103,8 @@ class PredictiveStart:
     """Starting values of predictive training.
 
     logits : (terms, topics) of the topics, which are their softmax over terms.
-    weights : (texts, topics) inferred from topics and terms.
-    prevalence : (topics,) share of the total weight.
-    coefficients : (topics + 1,) effects, then the intercept, of a GLM on the weights; (.., P) for P linear predictors.
-    explained : share of the response's deviance that the GLM explains.
+    weights, prevalence : (texts, topics) inferred from the terms; (topics,) share of their total.
+    coefficients, explained : of a GLM on the weights, and the share of the deviance that it explains.
     """
 
     logits: Vector
@@ -128,21 +122,19 @@ class PredictiveStart:
 def predictive_start(
     topics: Array, corpus: Corpus, response: ResponseModel, profile: Vector, smoothing: float, tol: float
 ) -> PredictiveStart:
-    """Start from topics (topics, terms) of any scale, mixed with the corpus' profile.
-
-    corpus : rows of norm 1; smoothing, tol : of inference.
-    """
+    """Start from topics (topics, terms) of any scale, mixed with the corpus' profile; corpus : rows of norm 1."""
     everywhere = profile + EVEN_IN_PROFILE / profile.size
     shares = topics / np.maximum(topics.sum(axis=1, keepdims=True), TINY)
     logits = np.log(shares.T + PROFILE_IN_START * everywhere[:, None])
-    fit = fit_on_text(corpus, Inference(special.softmax(logits, axis=0).T, smoothing, tol), response)
-    left = deviance(response.family, corpus.y, fit.linear_predictor, corpus.weight)
-    counted = fit.weights * corpus.weight[:, None]
+    fitted, eta = fit_on_text(corpus, Inference(special.softmax(logits, axis=0).T, smoothing, tol), response)
+    left = deviance(response.family, corpus.y, eta, corpus.weight)
+    assert fitted.weights is not None
+    counted = fitted.weights * corpus.weight[:, None]
     return PredictiveStart(
         logits=logits,
-        weights=fit.weights,
+        weights=fitted.weights,
         prevalence=counted.sum(axis=0, dtype=float) / counted.sum(dtype=float),
-        coefficients=np.concatenate([fit.effects, fit.glm.coefficients[-1:]]),
+        coefficients=np.concatenate([fitted.effects, np.asarray(fitted.intercept)[None]]),
         explained=1 - left / null_deviance(response.family, corpus.y, corpus.weight, corpus.offsets),
     )
 
@@ -152,18 +144,17 @@ def better_start(
 ) -> PredictiveStart:
     """Return `plain`, or the finer topics merged to its number if they explain the response clearly better.
 
-    A few unsupervised topics split texts by their main subjects, which may mix positive and negative texts. Finer
-    topics separate these; merging neighbours in effect preserves the separation.
+    Few unsupervised topics mix positive and negative texts; finer ones, and neighbours in effect merged, do not.
     """
     merged = start(merge_by_effect(fine.topics, fine.coefficients[:-1], fine.prevalence, len(plain.topics)))
     return merged if plain.explained < CLEARLY_WORSE * merged.explained else plain
 
 
 def merge_by_effect(topics: Array, effects: Vector, prevalence: Vector, n_topics: int) -> Array:
-    """Merge topics (many, terms), each summing to 1, into `n_topics`: (n_topics, terms).
+    """Merge topics, each summing to 1, into `n_topics`.
 
-    Repeatedly merges the two neighbours in order of effect whose effects differ least (Ward's rule, weighted by
-    prevalence); the merged topic is their mean weighted by prevalence.
+    The two neighbours in order of effect whose effects differ least (Ward's rule, weighted by prevalence) are replaced
+    by their mean, weighted by prevalence.
     """
     order = np.argsort(effects, kind="stable")
     merged, effects, sizes = topics[order], effects[order].astype(float), prevalence[order].astype(float)

@@ -34,15 +34,7 @@ MOST_PARTS = 32
 
 
 def first_bound(n_documents: int | None, most_documents: int) -> int:
-    """Return a bound that keeps about twice `most_documents`, or all texts if their number is not known.
-
-    This limits memory from the first batch on, even if half of the texts cannot be used.
-
-    Examples
-    --------
-    >>> first_bound(100, 60) / 2**64, first_bound(None, 60) / 2**64, first_bound(1000, 60) / 2**64
-    (1.0, 1.0, 0.13348388671875)
-    """
+    """Return a bound that keeps about twice `most_documents`, as half may be unusable, or all of an unknown number."""
     share = 1.0 if n_documents is None else 2 * most_documents / max(1, n_documents)
     return int(BOUNDS[min(int(np.searchsorted(BOUNDS, share * 2.0**64)), len(BOUNDS) - 1)])
 
@@ -52,8 +44,7 @@ class Passing:
     """Attributes of streamed texts, each (texts,).
 
     draws : random numbers, by text, and row and number of its file, so that files can be read in parallel.
-    rows : in the source, or a part of it, from 0; keys : of the texts; n_words : in each.
-    beside : (texts, columns) cells of other columns, as they were read.
+    rows : in the source, or a part of it, from 0; beside : (texts, columns) cells of other columns.
     """
 
     draws: Keys
@@ -71,12 +62,12 @@ class Passing:
         return cls(keys, numbers, keys, numbers, values, values, np.empty((0, n_columns), dtype=object))
 
     def at(self, kept: NDArray[Any]) -> Passing:
-        """Return the attributes of a subset of the texts."""
+        """Keep some of the texts."""
         return Passing(*(getattr(self, column.name)[kept] for column in fields(self)))
 
     @classmethod
     def together(cls, parts: Sequence[Passing]) -> Passing:
-        """Concatenate the attributes of several parts."""
+        """Concatenate several parts."""
         return cls(*(np.concatenate([getattr(part, column.name) for part in parts]) for column in fields(cls)))
 
 
@@ -156,11 +147,7 @@ def joined(samples: Sequence[tuple[Sample, int]]) -> Sample:
 
 @dataclass(frozen=True, eq=False)
 class PartSummary:
-    """Summary of a part of the source, which all other parts need.
-
-    sizes : texts in each shard; responses : (rows,) that count; bad : rows that are not valid texts.
-    bound, levels : of the sample.
-    """
+    """Summary of a part of the source: texts in each shard, responses (rows,) that count, bounds of the sample."""
 
     sizes: list[int]
     responses: Vector
@@ -182,10 +169,7 @@ class ReadPart:
 
 
 def count_shards(shards: Sequence[Any], sizes: Sequence[int], compute: Compute) -> MergedCounts:
-    """Count words and pairs of all shards, as the engine keeps them; sizes : texts of each.
-
-    Counts of consecutive shards are added on the worker that counts them, up to the size of a block of tone.
-    """
+    """Count words and pairs of all shards, adding those of a block of tone where they are; sizes : texts of each."""
 
     def counted(places: Sequence[Place]) -> tuple[Sequence[str], TextCounts, int]:
         merged = MergedCounts()
@@ -234,11 +218,7 @@ def stored_tone(
     compute: Compute,
     without: Keys,
 ) -> Vector:
-    """(features, fits) of `tone_effects`, over all shards.
-
-    shards : with `response`, `weight` and `keys` of their texts, as the engine keeps them.
-    sizes_of_shards : texts of each; without : keys of excluded texts.
-    """
+    """(features, fits) of `tone_effects`, over all shards; without : keys of excluded texts."""
 
     def block(places: Sequence[Place]) -> StoredBlock:
         made = tone_block(_corpus(places, features, family, compute, without), features.sizes)
@@ -262,13 +242,7 @@ def _corpus(places: Sequence[Place], features: Features, family: Family, compute
 
 
 def turns_of(n_parts: int, n_rows: int | None) -> list[int] | None:
-    """(parts,) the block that each part of a source will approximately be in; None if the number of rows is not known.
-
-    Examples
-    --------
-    >>> turns_of(8, 4 * BLOCK), turns_of(8, None)
-    ([0, 0, 1, 1, 2, 2, 3, 3], None)
-    """
+    """(parts,) the block that each part of a source will approximately be in; None if the number of rows is unknown."""
     if n_rows is None:
         return None
     n_blocks = n_blocks_of(n_rows, BLOCK)
@@ -276,15 +250,7 @@ def turns_of(n_parts: int, n_rows: int | None) -> list[int] | None:
 
 
 def in_blocks(items: Sequence[Item], sizes: Sequence[int], most: int | None = None) -> list[list[Item]]:
-    """Group consecutive items as evenly as possible into blocks of at most about `most` texts.
-
-    sizes : texts of each item; most : None for the size of a block of tone.
-
-    Examples
-    --------
-    >>> in_blocks("abcde", [30, 30, 30, 30, 30], 65)
-    [['a'], ['b'], ['c', 'd'], ['e']]
-    """
+    """Group consecutive items of given sizes, as evenly as possible, into blocks of about `most` texts, or BLOCK."""
     ends = np.cumsum(sizes)
     n_blocks = n_blocks_of(int(ends[-1]), BLOCK if most is None else most)
     middle = ends - np.asarray(sizes) / 2

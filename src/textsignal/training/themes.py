@@ -29,12 +29,12 @@ from textsignal.compute.gpu import kernels as gpu
 from textsignal.compute.gpu import themes as gpu_themes
 from textsignal.compute.kernels import Rows, pad
 from textsignal.errors import InputError
-from textsignal.families import Family
 from textsignal.stored_values import SMALLEST, rule
 from textsignal.training.corpus import Corpus
 from textsignal.training.inference import Inference
-from textsignal.training.joint import JointSettings, NoStep, TextAlone, train_joint, unit_topics
+from textsignal.training.joint import train_text, unit_topics
 from textsignal.training.start import weights_for
+from textsignal.training.topics import shares_of
 
 #: How much more frequent terms count, and how much less those with tone.
 FREQUENCY_POWER, TONE_WEIGHT = 0.25, 0.5
@@ -66,9 +66,8 @@ APART = 6
 class Themes:
     """Topics of sentences.
 
-    topics : (themes, terms) shares of terms, each summing to 1, of weighted counts.
-    term_weights : (terms,) what an occurrence of a term counts.
-    prevalence : (themes,) share of all text; those of a text without a content term.
+    topics : shares of terms, each summing to 1, of weighted counts; term_weights : what an occurrence counts.
+    prevalence : share of all text, and of a text without a content term.
     """
 
     topics: Vector = field(metadata=rule(shape=("topics", "terms"), least=0, most=MOST_SHARE, filled=True))
@@ -81,23 +80,12 @@ class Themes:
         return Inference(self.topics, tol=SENTENCE_TOL)
 
     def place(self, units: sp.csr_array, documents: NDArray[np.int64], n_documents: int, compute: Compute) -> Vector:
-        """(sentences, themes) share of every sentence in each theme; rows sum to 1.
-
-        A sentence without a content term has the shares of its text; a text without any, the prevalence.
-
-        units : (sentences, terms) counts; documents : (sentences,) the text of each.
-        """
+        """(sentences, themes) shares; those of the text, or the prevalence, for a sentence without a content term."""
         inferred = self.inference.weights(weighted(units, self.term_weights), compute)
         weights = np.asarray(inferred.weights, dtype=float)
         of_texts = np.zeros((n_documents, weights.shape[1]))
         np.add.at(of_texts, documents, weights)
         return shares_of(weights, shares_of(of_texts, self.prevalence)[documents])
-
-
-def shares_of(weights: Vector, otherwise: Vector) -> Vector:
-    """Scale rows of weights to a sum of 1; `otherwise` for rows of 0."""
-    total = weights.sum(axis=1, keepdims=True)
-    return np.where(total > 0, weights / np.where(total > 0, total, 1), otherwise)
 
 
 def weighted(units: sp.csr_array, term_weights: Vector) -> sp.csr_array:
@@ -109,9 +97,8 @@ def weighted(units: sp.csr_array, term_weights: Vector) -> sp.csr_array:
 class ThemeText:
     """Sentences that themes are learnt from.
 
-    terms : content terms; tones : (responses, terms) their effects; units : (sentences, terms) counts.
-    documents : (sentences,) the text of each, ascending; weight : (texts,) how often each counts.
-    seeds : label -> normalised words that a theme starts from.
+    tones : (responses, terms) effects of the content terms; units : (sentences, terms) counts.
+    documents : (sentences,) the text of each, ascending; seeds : label -> normalised words that a theme starts from.
     """
 
     terms: Sequence[str]
@@ -145,19 +132,9 @@ class ThemeText:
         return replace(self, terms=names, tones=self.tones[:, terms], units=self.units[:, terms])
 
     def themes(
-        self,
-        n_themes: int,
-        family: Family,
-        seed: int,
-        compute: Compute,
-        tries: int = TRIES,
-        vectors: Vector | None = None,
+        self, n_themes: int, seed: int, compute: Compute, tries: int = TRIES, vectors: Vector | None = None
     ) -> Themes:
-        """Learn themes.
-
-        family : of a response, which is not used; tries : clusterings that the start is the best of.
-        vectors : (terms, dimensions) of the terms, None to learn them from these sentences.
-        """
+        """Learn themes from the best of some clusterings; vectors : None to learn them from these sentences."""
         weight = self.weight[self.documents]
         frequency = np.asarray(self.units.T @ weight, dtype=float)
         sizes = [(tone, np.sqrt(np.mean(tone**2))) for tone in self.tones]
@@ -168,21 +145,21 @@ class ThemeText:
         # Merged themes may be fewer than the seeded ones.
         seeds = seed_terms(dict(list(self.seeds.items())[:n_themes]), self.terms)
         start = clustered_topics(vectors, frequency * each, n_themes, seed, compute.engine, seeds, tries)
-        return _learnt(start, each, self.units, weight, family, ITERATIONS, compute)
+        return _learnt(start, each, self.units, weight, ITERATIONS, compute)
 
 
 def sentences_of(documents: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return numbers of the sentences of some texts; documents : (sentences,) the text of each."""
+    """Return numbers of the sentences of some texts."""
     return np.flatnonzero(np.isin(documents, rows))
 
 
-def refit_themes(themes: Themes, units: sp.csr_array, weight: Vector, family: Family, compute: Compute) -> Themes:
-    """Move themes by one iteration with other weights (sentences,) of the sentences; terms count as before."""
-    return _learnt(themes.topics, themes.term_weights, units, weight, family, 1, compute)
+def refit_themes(themes: Themes, units: sp.csr_array, weight: Vector, compute: Compute) -> Themes:
+    """Move themes by one iteration with other weights of the sentences; terms count as before."""
+    return _learnt(themes.topics, themes.term_weights, units, weight, 1, compute)
 
 
 def _learnt(
-    start: Array, each: Vector, units: sp.csr_array, weight: Vector, family: Family, iterations: int, compute: Compute
+    start: Array, each: Vector, units: sp.csr_array, weight: Vector, iterations: int, compute: Compute
 ) -> Themes:
     """Iterations of KL-NMF from topics (themes, terms); each : (terms,) what an occurrence counts."""
     text = np.diff(units.indptr) > 0
@@ -194,29 +171,14 @@ def _learnt(
         topics, prevalence = topics / topics.sum(axis=1, keepdims=True), learnt.prevalence.get()[: len(start)]
     else:
         corpus = Corpus(X, np.full(len(weight), np.nan), weight)
-        settings = JointSettings(0.0, 0.0, TextAlone(), NoStep(), iterations, 0.0)
-        weights = weights_for(corpus, start, compute)
-        fitted = train_joint(corpus, family, start, weights, settings, compute, lambda iteration, losses: False)
-        assert fitted.weights is not None
-        topics, prevalence = unit_topics(fitted.topics), (fitted.weights * fitted.topics.sum(axis=1)).T @ weight
+        found, weights = train_text(corpus, start, weights_for(corpus, start, compute), iterations, 0.0, compute)
+        topics, prevalence = unit_topics(found), (weights * found.sum(axis=1)).T @ weight
     prevalence = np.asarray(prevalence, dtype=float)
     return Themes(np.asarray(topics, dtype=float), each, prevalence / prevalence.sum())
 
 
 def word_vectors(units: sp.csr_array) -> Vector:
-    """(terms, at most DIMENSIONS) vectors of length 1; 0 for a term that is alone in all its sentences.
-
-    units : (sentences, terms) counts.
-
-    Examples
-    --------
-    >>> units = sp.csr_array(np.array([[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]]))
-    >>> (word_vectors(units) @ word_vectors(units).T).round(1) + 0.0
-    array([[1., 1., 0., 0.],
-           [1., 1., 0., 0.],
-           [0., 0., 1., 1.],
-           [0., 0., 1., 1.]])
-    """
+    """(terms, at most DIMENSIONS) vectors of length 1; 0 for a term that is alone in all its sentences."""
     information = _positive_information(units)
     n_terms = information.shape[0]
     with threadpool_limits(1):
@@ -260,18 +222,13 @@ def clustered_topics(
     seeds: Sequence[NDArray[np.int64]] = (),
     tries: int = TRIES,
 ) -> Vector:
-    """(topics, terms) topics to start from, each summing to 1: frequency times softmax of the cosine to a centre.
-
-    If no term has a vector, as in texts of one word, terms are dealt out to the topics, the most frequent first.
-
-    frequency : (terms,) how often each term occurs; seeds : terms of the first topics, which start around these;
-    tries : clusterings that the best is taken of.
-    """
+    """(topics, terms) to start from, each summing to 1: frequency times softmax of the cosine to a centre or seed."""
     n_clusters = min(n_topics, len(np.unique(vectors.round(APART), axis=0)))
     centres = _clusters(vectors, frequency**CLUSTER_POWER, n_clusters, seed, engine, tries)
     centres = _centres(vectors, centres, n_topics, seed, seeds)
     belonging = vectors @ centres.T / SOFTNESS
     if not vectors.any():
+        # As in texts of one word: terms are dealt out, the most frequent first.
         ranked = np.argsort(-frequency, kind="stable")
         belonging[ranked, np.arange(len(ranked)) % n_topics] += SEEDED
     for k, terms in enumerate(seeds):
@@ -281,7 +238,7 @@ def clustered_topics(
 
 
 def _clusters(vectors: Vector, weight: Vector, n_clusters: int, seed: int, engine: Engine, tries: int) -> Vector:
-    """(clusters, dimensions) centres of the best of some clusterings; weight : (terms,)."""
+    """(clusters, dimensions) centres of the best of some clusterings."""
     n_parts = max(1, min(PARTS, tries // LEAST_PART))
 
     def best(part: int) -> KMeans:
@@ -306,15 +263,17 @@ def _centres(vectors: Vector, centres: Vector, n_topics: int, seed: int, seeds: 
         rng = np.random.default_rng(seed)
         extra = vectors[rng.integers(0, len(vectors), n_topics - len(centres))]
         centres = np.vstack([centres, extra + 0.1 * rng.standard_normal(extra.shape)])
-    length = np.linalg.norm(centres, axis=1, keepdims=True)
-    return centres / np.where(length > 0, length, 1)
+    return np.asarray(unit_vectors(centres), dtype=float)
+
+
+def unit_vectors(rows: Array) -> Array:
+    """Scale rows to length 1; rows of 0 stay."""
+    length = np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / np.where(length > 0, length, 1)
 
 
 def seed_terms(seed_words: Mapping[str, Sequence[str]], terms: Sequence[str]) -> list[NDArray[np.int64]]:
-    """Return numbers of the terms that each theme is seeded with; words that are not terms are ignored.
-
-    Raises InputError, naming the label, if none of its words is a term.
-    """
+    """Return numbers of the terms that each theme is seeded with; words that are not terms are ignored."""
     numbers = {term: j for j, term in enumerate(terms)}
     indices = {label: [numbers[word] for word in words if word in numbers] for label, words in seed_words.items()}
     for label, rows in indices.items():

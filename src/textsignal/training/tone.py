@@ -67,11 +67,7 @@ LEAST_CHANGE = 1e-100
 
 @dataclass(frozen=True)
 class Tone:
-    """Effects of features on the linear predictor, and those of fits that each exclude a part of the texts.
-
-    effects : (features,).
-    folds : (texts,) the fit that excludes each text; fold_effects : (TONE_FOLDS, features) their effects.
-    """
+    """Effects (features,) on the linear predictor, and (TONE_FOLDS, features) of fits that exclude texts of a fold."""
 
     effects: Vector
     folds: NDArray[np.int64]
@@ -87,10 +83,8 @@ class Tone:
 class ToneBlock:
     """Distinct texts whose steps are taken one after the other.
 
-    counts : (texts, features); sizes : (features,) what each counts.
-    keys : (texts,) what each draws from.
+    counts : (texts, features); sizes : (features,) what each counts; keys : (texts,) what each draws from.
     y : (texts, fits) responses, or (texts, 1) if equal for all fits, NaN if missing.
-    weight, offset, folds : (texts,).
     """
 
     counts: sp.csr_array
@@ -113,7 +107,7 @@ class ToneBlock:
         return ~np.isnan(self.y[:, 0])
 
     def load(self) -> ToneBlock:
-        """Return the block: it is in memory, unlike a `StoredBlock`."""
+        """Return the block, which is in memory, unlike a `StoredBlock`."""
         return self
 
     def then(self, step: Callable[[ToneBlock], ToneBlock]) -> ToneBlock:
@@ -160,14 +154,9 @@ def fit_tone(
     compute: Compute,
     offset: Vector | None = None,
 ) -> Tone:
-    """Fit the effects of features on the response.
+    """Fit the effects of features on the response; only ratios of weights matter.
 
-    Copies of a text are excluded together. A text of weight two equals two copies of it, to the bit; only ratios of
-    weights matter.
-
-    counts : (texts, features); sizes : (features,) what each counts.
-    y : (texts,) encoded responses, NaN if missing; weight : (texts,) how often each counts.
-    offset : (texts,) the known part of the linear predictor, which tone does not learn; None if absent.
+    counts : (texts, features); sizes : (features,) what each counts; y : (texts,) encoded responses, NaN if missing.
     """
     counted = np.flatnonzero((weight > 0) & (np.diff(counts.indptr) > 0))
     corpus = Corpus(counts, y, weight, offset=offset)
@@ -191,10 +180,6 @@ class _Size:
     weight: float
     n_features: int
 
-    @classmethod
-    def of(cls, weight: Vector, n_features: int) -> _Size:
-        return cls(len(weight), len(weight), float(weight.sum()), n_features)
-
     def __add__(self, other: _Size) -> _Size:
         n_documents, largest = self.n_documents + other.n_documents, max(self.largest, other.largest)
         return _Size(n_documents, largest, self.weight + other.weight, self.n_features)
@@ -211,9 +196,10 @@ class _Responses:
 
     @classmethod
     def of(cls, block: ToneBlock) -> _Responses:
-        rows, weight, n_features = block.known, block.weight, len(block.sizes)
-        sizes = _Size.of(weight[rows], n_features), _Size.of(weight, n_features)
-        return cls._distinct(block.y[rows, 0] + 1j * block.offset[rows], weight[rows], *sizes)
+        rows, every = block.known, block.weight
+        weights = every[rows], every
+        sizes = (_Size(len(each), len(each), float(each.sum()), len(block.sizes)) for each in weights)
+        return cls._distinct(block.y[rows, 0] + 1j * block.offset[rows], every[rows], *sizes)
 
     @classmethod
     def _distinct(cls, pairs: NDArray[np.complex128], weight: Vector, answered: _Size, size: _Size) -> _Responses:
@@ -227,10 +213,7 @@ class _Responses:
 
 
 def tone_effects(blocks: Sequence[Any], family: Family, compute: Compute) -> Vector:
-    """(features, TONE_FOLDS + 1) effects of every fit, to texts with and without a response; that of all last.
-
-    blocks : of type `ToneBlock` or `StoredBlock`, as the engine keeps them.
-    """
+    """(features, TONE_FOLDS + 1) effects of every fit, that of all texts last, to `ToneBlock`s or `StoredBlock`s."""
     responses = compute.engine.sweep(lambda block: _Responses.of(block.load()), blocks)
     none = np.zeros((responses.all.n_features, TONE_FOLDS + 1))
     if not len(responses.pairs) or np.ptp(responses.pairs.real) == 0:
@@ -240,7 +223,7 @@ def tone_effects(blocks: Sequence[Any], family: Family, compute: Compute) -> Vec
         return none
 
     def fit(step: Callable[[ToneBlock], ToneBlock], size: _Size) -> Vector:
-        """(features + 1, fits) mean of more runs if texts are few; step : applied to blocks first."""
+        """Mean of several runs if texts are few; step : applied to blocks first."""
         prepared = compute.engine.keep(lambda block: block.then(step), blocks)
         n_runs = max(1, min(MOST_RUNS, MANY // size.n_documents))
         return np.mean([_descend(prepared, size, scale, family, compute, run) for run in range(n_runs)], axis=0)
@@ -281,10 +264,7 @@ class _Scale:
 
 
 def _scale(responses: _Responses, family: Family) -> _Scale:
-    """Take a Newton step from a typical slope as the linear predictor's scale, halved while the loss rises too much.
-
-    The loss rises more than a quadratic one if responses are rare events: the constant has little curvature there.
-    """
+    """Take a Newton step from a typical slope as the linear predictor's scale, halved while the loss rises too much."""
     observed, offset, weight = responses.pairs.real.copy(), responses.pairs.imag.copy(), responses.weight
     constant = best_constant(family, observed, weight, offset)
 
@@ -294,6 +274,7 @@ def _scale(responses: _Responses, family: Family) -> _Scale:
     square, curvature = mean(lambda y, eta: family.gradient(y, eta) ** 2, constant), mean(family.curvature, constant)
     most = mean(family.loss, constant) + square / curvature
     eta = square**0.5 / curvature
+    # Rare events have little curvature at the constant: their loss rises more than a quadratic one.
     while max(mean(family.loss, constant - eta), mean(family.loss, constant + eta)) > most:
         eta /= 2
     return _Scale(constant, square**0.5, eta)
@@ -308,22 +289,27 @@ class _State:
 
 
 def _descend(blocks: Sequence[Any], size: _Size, scale: _Scale, family: Family, compute: Compute, run: int) -> Vector:
-    """(features + 1, fits) effects and constant: without the texts of each fold, and of all texts.
+    """(features + 1, fits) effects and constant, by draws of the `run`.
 
     Blocks take their steps in parallel, and after every pass continue from their mean, in which each feature has the
-    weight of its squares in the block. Every `run` has other draws.
+    weight of its squares in the block.
     """
     engine, kernels, lanes = compute.engine, compute.kernels, compute.kernels.lanes(np.float64)
     shape = (size.n_features + 1, -(-(TONE_FOLDS + 1) // lanes) * lanes)
-    state = _State(kernels.zeros(shape, np.float64), kernels.zeros(shape, np.float64))
-    state.effects[-1], state.squares[:] = scale.constant, 1.0
+
+    def copied(effects: Any, squares: Any) -> _State:
+        own = _State(kernels.zeros(shape, np.float64), kernels.zeros(shape, np.float64))
+        own.effects[:], own.squares[:] = effects, squares
+        return own
+
+    state = copied(0.0, 1.0)
+    state.effects[-1] = scale.constant
     walk_of_run = _Walk(size.weight / size.n_documents, scale, family, kernels, run)
     # Total visits grow by the cube root beyond `MANY` texts: with 18,000 reviews 15 passes predicted as well as 25.
     n_passes = max(LEAST_PASSES, round(PASSES * min(1.0, MANY / size.largest) ** (2 / 3)))
 
     def walked(block: Any) -> _State:
-        own = _State(kernels.zeros(shape, np.float64), kernels.zeros(shape, np.float64))
-        own.effects[:], own.squares[:] = state.effects, state.squares
+        own = copied(state.effects, state.squares)
         walk_of_run.go(block.load(), own, number)
         return own
 
@@ -427,14 +413,7 @@ def _single(values: Any) -> Any:
 
 
 def slope_of(family: Family) -> str:
-    """Return the derivative of the loss in CUDA, for a family by which effects of words are learnt.
-
-    Examples
-    --------
-    >>> from textsignal.families import Binomial
-    >>> slope_of(Binomial(4, 1))
-    '4.0f / (1 + expf(-(eta))) - (y)'
-    """
+    """Return the derivative of the loss in CUDA, for a family by which effects of words are learnt."""
     match family:
         case Logistic():
             return LOGISTIC.format(steps=float(family._steps))

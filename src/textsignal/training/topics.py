@@ -20,8 +20,7 @@ class CentredEffects:
 
     size : (topics,) what each topic sums to, 1 for a topic that died; w is an estimator's weights times this.
     prevalence : (topics,) share of all text.
-    effects : (topics,) per unit of weight w; at the mean weights they add up to 0.
-    centre : the mean that was subtracted. For P linear predictors effects are (topics, P) and centres (P,).
+    effects, centre : (topics,) or (topics, P), 0 at the mean weights; the mean that was subtracted.
     """
 
     size: Vector
@@ -49,11 +48,10 @@ def text_shares(weights: Array, topics: Array, smoothing: float) -> Vector:
 
         share_ik = w_ik pull_ik / sum of the same over k,        w_ik pull_ik = mass_k w_ik - smoothing
 
-    The equality holds for weights inferred with this smoothing; mass is the topic's sum over terms. So weight that is
-    due to smoothing is not counted. For mean weights the result is the prevalence: the shares averaged over all texts,
-    each counting by its total. Rows sum to 1, or to 0 if all weights are 0.
+    The equality holds for weights inferred with this smoothing, so weight that is due to it is not counted; mass is the
+    topic's sum over terms. For mean weights the result is the prevalence. Rows sum to 1, or to 0 if all weights are 0.
     """
-    return _shares(np.maximum(weights * topics.sum(axis=1, dtype=float) - smoothing, 0.0))
+    return shares_of(np.maximum(weights * topics.sum(axis=1, dtype=float) - smoothing, 0.0))
 
 
 def word_shares(x: Vector, weights: Vector, topics: Array) -> Vector:
@@ -61,42 +59,28 @@ def word_shares(x: Vector, weights: Vector, topics: Array) -> Vector:
 
         share_kj = w_k H_kj x_j / (wH)_j,  divided by its sum over j
 
-    Rows sum to 1, or to 0 if the text has no term of the topic.
-
-    x : (terms,) the text; weights : (topics,) its weights; topics : (topics, terms).
+    Rows sum to 1, or to 0 if the text x (terms,) has no term of the topic.
     """
     parts = weights[:, None] * topics
     fitted = parts.sum(axis=0)
-    return _shares(parts * np.divide(x, fitted, out=np.zeros_like(fitted), where=fitted > 0))
+    return shares_of(parts * np.divide(x, fitted, out=np.zeros_like(fitted), where=fitted > 0))
 
 
-def _shares(parts: Vector) -> Vector:
-    """Rows divided by their sum; rows of zeros stay."""
-    total = parts.sum(axis=1, keepdims=True)
-    return np.divide(parts, total, out=np.zeros_like(parts), where=total > 0)
+def shares_of(weights: Vector, otherwise: Vector | float = 0.0) -> Vector:
+    """Scale rows of weights to a sum of 1; `otherwise` for rows of 0."""
+    total = weights.sum(axis=1, keepdims=True)
+    return np.where(total > 0, weights / np.where(total > 0, total, 1), otherwise)
 
 
 def top_terms(topics: NDArray[np.floating], n: int = 10) -> NDArray[np.int64]:
-    """Return (topics, n) numbers of each topic's most probable terms, ties by term number.
-
-    Examples
-    --------
-    >>> top_terms(np.array([[0.1, 0.6, 0.3]]), n=2)
-    array([[1, 2]])
-    """
+    """Return (topics, n) numbers of each topic's most probable terms, ties by term number."""
     return np.argsort(-topics, axis=1, kind="stable")[:, :n]
 
 
 def coherence(X: sp.csr_array, topics: NDArray[np.floating], n: int = 10) -> NDArray[np.float64]:
     """Return the mean NPMI of all pairs of each topic's n most probable terms, by co-occurrence in the texts of X.
 
-        npmi(a, b) = log( p(a, b) / (p(a) p(b)) ) / -log p(a, b);   -1 for a pair that never co-occurs
-
-    Examples
-    --------
-    >>> X = sp.csr_array(np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1]]))
-    >>> coherence(X, np.array([[0.5, 0.5, 0.0], [0.5, 0.0, 0.5]]), n=2)
-    array([ 1., -1.])
+    npmi(a, b) = log( p(a, b) / (p(a) p(b)) ) / -log p(a, b);   -1 for a pair that never co-occurs
     """
     best = top_terms(topics, n)
     terms, column = np.unique(best, return_inverse=True)
@@ -115,13 +99,7 @@ def coherence(X: sp.csr_array, topics: NDArray[np.floating], n: int = 10) -> NDA
 
 
 def exclusivity(topics: NDArray[np.floating], n: int = 10) -> NDArray[np.float64]:
-    """Return the mean share of each topic in its n most probable terms: 1 if no other topic uses them.
-
-    Examples
-    --------
-    >>> exclusivity(np.array([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]]), n=2)
-    array([0.75, 0.75])
-    """
+    """Return the mean share of each topic in its n most probable terms: 1 if no other topic uses them."""
     totals = topics.sum(axis=0)
     share = np.divide(topics, totals, out=np.zeros_like(topics), where=totals > 0)
     return np.take_along_axis(share, top_terms(topics, n), axis=1).mean(axis=1)

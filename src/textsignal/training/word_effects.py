@@ -47,11 +47,8 @@ MOST_STEPS = 100
 class WordProblem:
     """Effects of words, for texts that all have a response. Coefficients are effects, then a constant.
 
-    Coefficients of P linear predictors are adjacent, feature by feature.
-
-    X : (texts, features): words, and whatever else has an effect.
-    y : (texts,) encoded responses; weight : (texts,) how often each text counts.
-    offset : (texts,) the known part of the linear predictor, or 0.0.
+    X : (texts, features): words, and whatever else has an effect; coefficients of P linear predictors are adjacent.
+    y : (texts,) encoded responses; offset : (texts,) the known part of the linear predictor, or 0.0.
     """
 
     X: sp.csr_array
@@ -151,44 +148,36 @@ def _minimum(
     return minimum
 
 
-@dataclass(frozen=True)
-class HeldBack:
-    """Texts to fit, and texts held back to choose a penalty by."""
+def best_penalty(
+    outside: WordProblem, penalties: tuple[float, ...], fit: Callable[[float, Vector], Vector], start: Vector
+) -> tuple[float, float]:
+    """Return the penalty with the smallest deviance on held-back texts, and that deviance.
 
-    rest: WordProblem
-    outside: WordProblem
-
-    def best(
-        self, penalties: tuple[float, ...], fit: Callable[[float, Vector], Vector], start: Vector
-    ) -> tuple[float, float]:
-        """Return the penalty with the smallest deviance on held-back texts, and that deviance.
-
-        Penalties are tried strongest first, each from where the last one's fit ended, until the deviance rises.
-        """
-        coefficients, deviances = start, list[float]()
-        for penalty in penalties:
-            coefficients = fit(penalty, coefficients)
-            deviances.append(self.outside.deviance(coefficients))
-            if deviances[-1] > min(deviances):
-                break
-        least = int(np.argmin(deviances))
-        return penalties[least], deviances[least]
+    Penalties are tried strongest first, each from where the last one's fit ended, until the deviance rises.
+    """
+    coefficients, deviances = start, list[float]()
+    for penalty in penalties:
+        coefficients = fit(penalty, coefficients)
+        deviances.append(outside.deviance(coefficients))
+        if deviances[-1] > min(deviances):
+            break
+    least = int(np.argmin(deviances))
+    return penalties[least], deviances[least]
 
 
-def hold_back(problem: WordProblem, keys: Keys) -> HeldBack | None:
-    """Hold back texts by their keys, so that copies are on the same side; None if a side is empty."""
+def hold_back(problem: WordProblem, keys: Keys) -> tuple[WordProblem, WordProblem] | None:
+    """Return the texts to fit and those held back, copies on the same side; None if a side is empty."""
     outside = keys % np.uint64(HELD_BACK) == 0
     if not outside.any() or outside.all():
         return None
-    return HeldBack(problem.part(~outside), problem.part(outside))
+    return problem.part(~outside), problem.part(outside)
 
 
 @dataclass(frozen=True)
 class Guide:
     """A linear predictor from words and from the weights that training starts with.
 
-    constant : (texts,) intercept and the starting weights' part; words : (terms,) effects of words. Both have another
-        axis if there are several linear predictors.
+    constant : (texts, ...) intercept and the starting weights' part; words : (terms, ...) effects.
     distrust : m in the module's formula.
     """
 
@@ -214,11 +203,7 @@ NO_GUIDE = Guide(np.zeros(0), np.zeros(0), distrust=0.0)
 
 
 def fit_guide(corpus: Corpus, weights: Array, family: Family, penalty: float, keys: Keys) -> Guide:
-    """Choose the words' ridge penalty on held-back texts, then fit all.
-
-    weights : (texts, topics) that training starts with; penalty : on their effects.
-    keys : (texts,) of their content.
-    """
+    """Choose the words' ridge penalty on held-back texts, then fit all; weights, penalty : of topics, at the start."""
     features = sp.csr_array(sp.hstack([corpus.X, weights]), dtype=float)
     whole = WordProblem(features, corpus.y, corpus.weight, 0.0 if corpus.offset is None else corpus.offset, family)
     observed = ~np.isnan(corpus.y) & (corpus.weight > 0)
@@ -230,10 +215,10 @@ def fit_guide(corpus: Corpus, weights: Array, family: Family, penalty: float, ke
             return np.concatenate([np.full(n_terms, size * unit), np.full(weights.shape[1], penalty)])
 
         if sides is not None:
-            rest, held = sides.rest, sides.outside
+            rest, held = sides
             spread = null_deviance(family, held.y, held.weight, held.offset)
             if spread > 0:
-                best, left = sides.best(RIDGES, lambda size, at: rest.fit_ridge(ridge(size), at), rest.constant)
+                best, left = best_penalty(held, RIDGES, lambda size, at: rest.fit_ridge(ridge(size), at), rest.constant)
                 explained = 1 - left / spread
         coefficients = problem.fit_ridge(ridge(best), problem.constant)
     words = coefficients[: n_terms * family.n_predictors].reshape(n_terms, *problem._several)
@@ -241,16 +226,18 @@ def fit_guide(corpus: Corpus, weights: Array, family: Family, penalty: float, ke
 
 
 def fit_word_effects(X: sp.csr_array, y: Vector, weight: Vector, eta: Vector, family: Family, keys: Keys) -> Vector:
-    """(terms,) effects of words beyond the linear predictor eta (texts,), which stays as it is; most are 0.
-
-    X : (texts, terms); y : encoded responses, NaN if missing; keys : (texts,) of their content.
-    """
+    """(terms,) effects of words beyond the linear predictor eta (texts,), which stays as it is; most are 0."""
     observed = ~np.isnan(y) & (weight > 0)
     problem = WordProblem(sp.csr_array(X, dtype=float), y, weight, eta, family).part(observed)
     sides = hold_back(problem, keys[observed])
     if sides is None:
         return problem.null[:-1]
     with threadpool_limits(1):
-        rest, strongest = sides.rest, sides.rest.strongest
-        share, _ = sides.best(SPARSE_SHARES, lambda share, start: rest.fit_sparse(share * strongest, start), rest.null)
+        rest, outside = sides
+        strongest = rest.strongest
+
+        def fit(share: float, start: Vector) -> Vector:
+            return rest.fit_sparse(share * strongest, start)
+
+        share, _ = best_penalty(outside, SPARSE_SHARES, fit, rest.null)
         return problem.fit_sparse(share * problem.strongest, problem.null)[:-1]

@@ -29,8 +29,7 @@ from textsignal.insight.naming import Naming
 from textsignal.reading.mentions import Mentions
 from textsignal.reading.themes import Reading, ThemeReader
 from textsignal.training.contributions import COMMON_SPREAD
-from textsignal.training.covariance import clustered_sandwich, dispersion_of, sandwich
-from textsignal.training.glm import ResponseModel, fit_glm
+from textsignal.training.glm import ResponseModel, clustered_sandwich, dispersion_of, fit_glm, sandwich
 from textsignal.uncertainty.influence import mean_slope
 
 Rows = NDArray[np.int64]

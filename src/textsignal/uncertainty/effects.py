@@ -31,7 +31,7 @@ from textsignal.text.tokens import SentenceTexts
 from textsignal.training.contributions import LEAST_ERRORS, spoken_of
 from textsignal.training.glm import fit_alone
 from textsignal.training.halves import Rows, halves, match_topics
-from textsignal.training.theme_reading import PartlyRead, ThemeReading, by_document, read_features, text_shares
+from textsignal.training.theme_model import PartlyRead, ThemeReading, by_document, read_features, text_shares
 from textsignal.training.themes import Themes, refit_themes
 from textsignal.training.tone import TONE_FOLDS, fit_tone, tone_folds
 from textsignal.uncertainty.effect_table import DIFFERENCE, EffectTable, effect_frame
@@ -341,7 +341,7 @@ def _drawn(talk: Talk, rng: np.random.Generator) -> Vector:
 def _moved(evidence: Evidence, counts: Vector, compute: Compute) -> Talk:
     """Texts by themes that are refitted to the drawn ones."""
     reading, themes, talk = evidence.reading, evidence.reader.fitted.themes, evidence.fit.talk
-    moved = refit_themes(themes, reading.units, counts[reading.texts.documents], talk.family, compute)
+    moved = refit_themes(themes, reading.units, counts[reading.texts.documents], compute)
     order = match_topics(themes.topics, moved.topics).numbers
     moved = Themes(moved.topics[order], moved.term_weights, moved.prevalence[order])
     return replace(placed(talk, moved, reading.units, reading.texts, evidence.tone, compute), weight=counts)

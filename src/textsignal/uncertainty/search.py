@@ -68,8 +68,15 @@ from textsignal.training.halves import (
     most_stable,
     why_stable,
 )
-from textsignal.training.theme_model import Prepared, fit_prepared
-from textsignal.training.theme_reading import PartlyRead, by_document, count_units, read_features, readings_of
+from textsignal.training.theme_model import (
+    PartlyRead,
+    Prepared,
+    by_document,
+    count_units,
+    fit_prepared,
+    read_features,
+    readings_of,
+)
 
 Values = dict[str, float]
 Rows = NDArray[np.int64]
@@ -403,8 +410,8 @@ class ThemeCells(Cells):
         train, test = map(self.observed.at, self._sides(fold))
         prepared = self._prepared(train)
         with LocalEngine() as engine:
-            read = read_features(test.tokens, prepared.features, engine)
-            return prepared, read, count_units(test.tokens, prepared.terms, engine)
+            read = read_features(test.tokens, prepared.lexicon.features, engine)
+            return prepared, read, count_units(test.tokens, prepared.lexicon.terms, engine)
 
     def _skill(self, task: SearchTask) -> Values:
         prepared, read, units = self.shared[task.number]

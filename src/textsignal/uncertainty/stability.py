@@ -29,7 +29,7 @@ from textsignal.reading.themes import Reading, ThemeReader
 from textsignal.text.tokens import text_keys
 from textsignal.training.contributions import fit_theme_effects
 from textsignal.training.halves import SeedWords, halves, match_topics, theme_text
-from textsignal.training.theme_reading import ThemeReading
+from textsignal.training.theme_model import ThemeReading
 from textsignal.training.themes import sentences_of
 from textsignal.uncertainty.effects import placed, talk_of
 from textsignal.uncertainty.influence import Talk
@@ -100,7 +100,7 @@ def stability(reader: ThemeReader, read: Reading, n_refits: int, seed: int, seed
         rows = samples[number]
         part, texts = text.at(rows), reading.texts.at(rows)
         with local_compute(1) as compute:
-            themes = part.themes(fitted.n_themes, fitted.family, int(seed) + number + 1, compute)
+            themes = part.themes(fitted.n_themes, int(seed) + number + 1, compute)
             of_sentences = tone[sentences_of(reading.texts.documents, rows)]
             costs = _costs(placed(talk.at(rows), themes, part.units, texts, of_sentences, compute), compute)
         others = themes.topics / themes.term_weights
@@ -156,7 +156,7 @@ def quick_stability(reader: ThemeReader, reading: ThemeReading, seed_words: Seed
 
     def cosines(number: int) -> Vector:
         with local_compute(1) as compute:
-            themes = text.at(samples[number]).themes(fitted.n_themes, fitted.family, number + 1, compute, QUICK_TRIES)
+            themes = text.at(samples[number]).themes(fitted.n_themes, number + 1, compute, QUICK_TRIES)
         return match_topics(profiles, themes.topics / themes.term_weights).cosines
 
     with LocalEngine(reader.n_jobs) as engine, threadpool_limits(1):

@@ -1,6 +1,6 @@
 // Themes and tone in the browser: the same mathematics as Python's. Effects come in single precision, which moves no
 // prediction by 1e-6.
-// Names follow textsignal.text.features, textsignal.training.theme_reading and textsignal.insight.theme_explanation.
+// Names follow textsignal.text.features, textsignal.training.theme_model and textsignal.insight.theme_explanation.
 "use strict";
 
 // Bytes that were deflated, from base64.

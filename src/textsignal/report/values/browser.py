@@ -27,7 +27,7 @@ from textsignal.text import cleaning, sentences, tokenise, tokens
 from textsignal.text.features import NEGATED, NEGATED_PHRASE, NOT, PHRASE_SIZE, WORD
 from textsignal.text.tokenise import NEGATIONS, negates, stop_words
 from textsignal.training.inference import MAX_ITER
-from textsignal.training.theme_reading import FittedThemes, sentence_ends
+from textsignal.training.theme_model import FittedThemes
 
 #: Families that the page's scripts implement.
 FAMILIES = (
@@ -196,7 +196,7 @@ def texts_to_browse(reader: ThemeReader, texts: ReportTexts) -> Browse | None:
         return None
     rows = sample(len(texts.reading.observed.responses), settings.n_documents)
     responses, spans = texts.reading.observed.responses[rows], texts.reading.clauses.texts.spans
-    ends, themes = sentence_ends(texts.reading.clauses.texts), texts.reading.clauses.places.argmax(axis=1)
+    ends, themes = texts.reading.clauses.texts.sentence_ends, texts.reading.clauses.places.argmax(axis=1)
     shown, left, kept = [], [], []
     for row in rows.tolist():
         text = texts.reading.texts[row]
