@@ -1,4 +1,4 @@
-"""Options of a model of themes: checked, and turned into what training takes."""
+"""Options of a model of themes, checked, and fits by these options."""
 
 from __future__ import annotations
 
@@ -123,14 +123,8 @@ class Scale:
 
 def scales_of(options: Options, names: Sequence[str]) -> list[Scale]:
     """Return the requested family and levels of each response; both may be one for all, or a mapping by name."""
-    return [
-        Scale(family, levels)
-        for family, levels in zip(
-            _of_each("family", options.family, names, AUTO),
-            _of_each("levels", options.levels, names, None),
-            strict=True,
-        )
-    ]
+    families = _of_each("family", options.family, names, AUTO)
+    return [Scale(*pair) for pair in zip(families, _of_each("levels", options.levels, names, None), strict=True)]
 
 
 def _of_each(option: str, value: Any, names: Sequence[str], otherwise: Any) -> list[Any]:
@@ -172,11 +166,10 @@ def fit_several(
     options: Options, scales: Sequence[Scale], observed: Mapping[str, Observed]
 ) -> tuple[Reader, list[Observed]]:
     """Fit shared themes to several responses, by their names."""
-    responses = []
+    responses, each = [], list(observed.values())
     for scale, (name, one) in zip(scales, observed.items(), strict=True):
         with named(name):
             responses.append(scale.response(one))
-    each = list(observed.values())
     return ResponseReader(tuple(observed), tuple(fit_themes(options, responses, each[0]))), each
 
 
@@ -210,10 +203,8 @@ def fit_themes(options: Options, responses: Sequence[Response], observed: Observ
 def fit_prepared_themes(options: Options, prepared: Prepared, compute: Compute) -> list[ThemeReader]:
     """Fit the requested number of themes, or those that are reproduced, and a reader for each response."""
     seed, words = draw_seed(options.random_state), check_themes(options, len(prepared.read.texts))
-    if is_auto_number(options.n_themes):
-        taken = choose_number(prepared, seed, compute, words)
-    else:
-        taken = ThemeNumber(number_of(options))
+    number = _number_of(options)
+    taken = choose_number(prepared, seed, compute, words) if number is None else ThemeNumber(number)
     models = fit_prepared(prepared, n_themes=taken.number, seed=seed, compute=compute, seed_words=words, why=taken.why)
     return theme_readers(models, options.n_jobs)
 
@@ -232,27 +223,24 @@ def lexicon_options(options: Options) -> dict[str, Any]:
     }
 
 
-def is_auto_number(n_themes: object) -> bool:
-    """True if the number of themes is to be chosen by the fit."""
-    return isinstance(n_themes, str) and n_themes == AUTO
-
-
-def number_of(options: Options) -> int:
-    """Return the requested number of themes, if it is not to be chosen by the fit."""
-    assert not isinstance(options.n_themes, str)
+def _number_of(options: Options) -> int | None:
+    """Requested number of themes; None if the fit is to choose it."""
+    if isinstance(options.n_themes, str):
+        if options.n_themes != AUTO:
+            raise InputError(f"n_themes={options.n_themes!r} must be a whole number of at least 1, or 'auto'")
+        return None
     return N_THEMES if options.n_themes is None else options.n_themes
 
 
 def check(options: Options) -> None:
     """Raise if the number of themes is text other than "auto"."""
-    if isinstance(options.n_themes, str) and not is_auto_number(options.n_themes):
-        raise InputError(f"n_themes={options.n_themes!r} must be a whole number of at least 1, or 'auto'")
+    _number_of(options)
 
 
 def check_themes(options: Options, n_texts: int | None = None) -> dict[str, list[str]] | None:
     """Return the seed words; raise if there are too few texts for the themes, or an option is wrong."""
-    check(options)
-    n_themes = max(1, len(options.seed_words or ())) if is_auto_number(options.n_themes) else number_of(options)
+    number = _number_of(options)
+    n_themes = max(1, len(options.seed_words or ())) if number is None else number
     check_number("n_themes", n_themes, least=1, whole=True)
     if n_themes > MOST_THEMES:
         raise InputError(f"n_themes={n_themes} is more than anybody reads; give 1 to {MOST_THEMES}")
@@ -269,7 +257,6 @@ def check_themes(options: Options, n_texts: int | None = None) -> dict[str, list
 
 
 def _seed_words(given: Mapping[str, Sequence[str]] | None, n_themes: int) -> dict[str, list[str]] | None:
-    """Return label -> normalised words."""
     if given is None:
         return None
     if not isinstance(given, Mapping):

@@ -36,11 +36,7 @@ from textsignal.training.themes import Themes
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """Texts as a fitted model reads them.
-
-    observed : the texts, with responses where known; clauses : words, themes and tone of every clause.
-    better : 1 if more of the response is better, -1 if less is.
-    """
+    """Texts as a fitted model reads them; better : 1 if more of the response is better, -1 if less is."""
 
     observed: Observed
     fitted: FittedThemes
@@ -49,12 +45,10 @@ class Reading:
 
     @property
     def texts(self) -> Sequence[str]:
-        """(texts,) the texts."""
         return self.observed.texts
 
     @property
     def n_words(self) -> NDArray[np.int64]:
-        """(texts,) number of words in each."""
         return self.clauses.texts.n_words
 
     @cached_property
@@ -64,7 +58,6 @@ class Reading:
 
     @cached_property
     def predictions(self) -> Predictions:
-        """Predictions for the texts."""
         texts = self.clauses.texts
         known = np.zeros(len(texts), dtype=bool)
         known[texts.documents[self.clauses.occurrences.sentences]] = True
@@ -89,10 +82,7 @@ class Reading:
 
 @dataclass(frozen=True, eq=False)
 class ThemeReader:
-    """A fitted model of themes and tone.
-
-    fitted : all that was learnt; words : displayed labels and words of themes; n_jobs : threads.
-    """
+    """A fitted model of themes and tone; words : displayed labels and words of themes; n_jobs : threads."""
 
     fitted: FittedThemes
     words: ThemeWords
@@ -100,7 +90,6 @@ class ThemeReader:
 
     @property
     def family(self) -> Family:
-        """The response's, with its scale."""
         return self.fitted.family
 
     @property
@@ -125,11 +114,9 @@ class ThemeReader:
         return {name: value for name, value in settings.items() if value}
 
     def tokenise(self, texts: Iterable[str] | SentenceTexts) -> SentenceTexts:
-        """Cut texts into sentences and words."""
         return tokenise(texts, self.fitted.language, self.n_jobs)
 
     def read(self, observed: Observed, better: int = 1) -> Reading:
-        """Read texts."""
         (reading,) = read_all([self], [observed], [better])
         return reading
 
@@ -140,7 +127,6 @@ class ThemeReader:
 
     @cached_property
     def predictor(self) -> ThemePredictor:
-        """Reader of the inputs of predictions."""
         return ThemePredictor.of(self.fitted)
 
     def shares_themes(self, other: ThemeReader) -> bool:
@@ -202,8 +188,7 @@ def refitted(
 ) -> list[ThemeReader]:
     """Return readers with other themes: sentences are placed anew and the GLM on themes is refitted.
 
-    profiles : (themes, terms), of any scale; weights : (themes,) prevalence of each; observed : the same texts for each
-    reader, with its response.
+    profiles : (themes, terms), of any scale; weights : (themes,) prevalence; observed : the same texts for each reader.
     """
     first = observed[0]
     if any(np.isnan(one.responses).all() for one in observed):
