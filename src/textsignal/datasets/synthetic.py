@@ -17,8 +17,7 @@ from scipy.special import expit, logit
 from textsignal.arrays import Vector
 from textsignal.datasets.simulated import Rows, Seed, check_integer, generator, r_squared
 
-#: Intercept of the log odds of each star above the first: of reviews, and of those with opinions, which without any
-#: have 3 stars on average. Standard deviation of the reviewer's mood.
+#: Intercept of the log odds of each star above the first, without and with opinions; standard deviation of the mood.
 INTERCEPT, OPINIONS_INTERCEPT, MOOD_SD = 1.2, 0.0, 0.25
 #: With opinions, aspects in a review, and chances that one is mentioned negatively, neutrally and positively.
 ASPECTS_EACH, CHANCES = 3, (0.35, 0.3, 0.35)
@@ -45,12 +44,10 @@ class Aspect:
 
     Attributes
     ----------
-    name : label of the aspect.
-    effect : what mentioning it adds to the log odds of every star above the first; 0 if neutral.
+    effect : contribution of a mention to the log odds of every star above the first; 0 if neutral.
     share : probability that a review mentions it.
-    keywords : lower-case words that hardly occur outside the aspect, so that they identify it among a topic's terms.
-    sentences : templates of the sentences about it.
-    words : alternatives for each `{slot}` of the templates.
+    keywords : lower-case words that hardly occur outside the aspect and so identify it among the terms of a theme.
+    sentences : templates of the sentences about it; words : alternatives for each `{slot}` of the templates.
     """
 
     name: str
@@ -101,8 +98,7 @@ class SyntheticReviews:
     ----------
     texts, ratings : the reviews, and their stars, 1 to 5.
     aspects : subjects of the reviews, with the planted effect and share of each.
-    mentions : (reviews, aspects) True if a review is about an aspect.
-    tones : (reviews, aspects) 1 if it mentions the aspect positively, -1 if negatively, else 0.
+    mentions : (reviews, aspects) True if a review mentions an aspect; tones : 1 if positively, -1 if negatively.
     probability : (reviews,) true chance of each star above the first, the reviewer's mood included.
     hotels : (reviews,) the hotel of each, of four; complaints of one kind gather at one hotel (`COMPLAINTS_AT`).
     dates : (reviews,) day of writing, over three years; `GROWING` complaints are written later than the rest.
@@ -123,19 +119,16 @@ class SyntheticReviews:
         return 1 + 4 * self.probability
 
     def ceiling(self, rows: Rows = None) -> float:
-        """R2 of the true expected ratings on `rows` (all by default).
-
-        The mood is not in the text; without it the ceiling is about .01 lower.
-        """
+        """R2 of the true expected ratings on `rows` (all by default); without the mood it is about .01 lower."""
         return r_squared(self.ratings, self.expected_ratings, rows)
 
     @property
-    def lifts(self) -> Vector:
+    def costs(self) -> Vector:
         """(aspects,) increase of the true mean rating without negative mentions of each."""
         return self._without(-1)
 
     @property
-    def worths(self) -> Vector:
+    def gains(self) -> Vector:
         """(aspects,) decrease of the true mean rating without positive mentions of each."""
         return 0.0 - self._without(1)
 
@@ -154,15 +147,15 @@ class SyntheticReviews:
 def synthetic_reviews(n: int = 2000, seed: Seed = 0, *, opinions: bool = False) -> SyntheticReviews:
     """Write synthetic hotel reviews with planted aspects.
 
-    A grammar of this package writes the reviews, about no real hotel. Each is about one to five of eleven aspects: some
-    raise the rating, some lower it, some are common and neutral, and two are rare and strong. With m_a = 1 where aspect
-    a is mentioned, else 0::
+    A grammar writes the reviews; no hotel is real. Each is about one to five of eleven aspects: some raise the rating,
+    some lower it, some are common and neutral, and two are rare and strong. With m_a = 1 where aspect a is mentioned,
+    else 0::
 
         eta    = intercept + sum_a effect_a m_a + mood,     mood ~ Normal(0, 0.25^2)
         rating = 1 + Binomial(4, sigmoid(eta))
 
     With `opinions` each review is about three of eight aspects, each mentioned positively, negatively or neutrally, and
-    m_a is 1, -1 or 0: themes have both lift and worth, and these are known.
+    m_a is 1, -1 or 0: themes have both cost and gain, and these are known.
 
     Parameters
     ----------
@@ -175,11 +168,6 @@ def synthetic_reviews(n: int = 2000, seed: Seed = 0, *, opinions: bool = False) 
     SyntheticReviews
         Texts and ratings together with the truth behind them.
 
-    Raises
-    ------
-    InputError
-        If an argument is out of its range.
-
     Examples
     --------
     >>> from textsignal.datasets import synthetic_reviews
@@ -189,7 +177,7 @@ def synthetic_reviews(n: int = 2000, seed: Seed = 0, *, opinions: bool = False) 
     >>> [aspect.name for aspect in reviews.aspects if aspect.effect == 0]
     ['location and transport', 'business trip', 'room furniture']
     """
-    check_integer("n", n, at_least=1)
+    check_integer("n", n, least=1)
     rng = generator("seed", seed)
     aspects, intercept = (OPINION_ASPECTS, OPINIONS_INTERCEPT) if opinions else (ASPECTS, INTERCEPT)
     effects, shares = np.array([(aspect.effect, aspect.share) for aspect in aspects]).T
@@ -219,8 +207,8 @@ def _draw_three(rng: np.random.Generator, n: int, shares: Vector) -> NDArray[np.
 def _draw_mentions(rng: np.random.Generator, n: int, aspects: tuple[Aspect, ...]) -> NDArray[np.bool_]:
     """Draw n sets of one to five aspects that do not contradict each other, each aspect at its planted share.
 
-    A set's log probability is, up to a constant, the sum of its aspects' scores; each score is moved until
-    the aspect's share is met. Of all distributions with these shares, this one has the greatest entropy.
+    The log probability of a set is, up to a constant, the sum of scores of its aspects, which are adapted to the
+    shares: of all distributions with these shares, the one of greatest entropy.
     """
     sets = np.array(list(product([False, True], repeat=len(aspects))))
     allowed = (sets.sum(axis=1) >= 1) & (sets.sum(axis=1) <= 5)
@@ -262,7 +250,7 @@ def _draw_dates(
 
 
 class _Dealer:
-    """Deals from tuples of phrases in random order, none of them twice before all have been dealt."""
+    """Deals phrases in random order, none twice before all have been dealt."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         self._rng = rng

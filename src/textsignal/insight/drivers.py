@@ -96,7 +96,7 @@ def by_cost(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def theme_table(reader: ThemeReader, labels: Sequence[str | None], n_terms: int, better: int) -> pd.DataFrame:
-    """Return the drivers in the texts that a model knows, with coherence; better : 1 if more is better, -1 if less is."""
+    """Return the drivers in the texts that a model knows, and coherence; better : 1 if more is better, else -1."""
     shown = with_words(reader, driver_table(reader.known(better)), labels, n_terms)
     shown.insert(len(shown.columns) - 1, "coherence", reader.words.coherence)
     return by_cost(shown)
@@ -133,9 +133,8 @@ def response_columns(responses: Any) -> dict[str, pd.Series]:
         raise InputError("responses have no column; give one for each response")
     names = pd.Index([str(name) for name in responses.columns])
     if names.has_duplicates:
-        raise InputError(
-            f"two responses are called {names[names.duplicated()][0]!r}; give each column a different name"
-        )
+        twice = names[names.duplicated()][0]
+        raise InputError(f"two responses are called {twice!r}; give each column a different name")
     return {name: responses.iloc[:, number].rename(name) for number, name in enumerate(names)}
 
 

@@ -181,9 +181,8 @@ class Explanation:
             yield f"{len(rest)} more theme{'s' if len(rest) > 1 else ''}", float(rest.sum()), []
         if self.beyond:
             yield "single words, beyond the themes", self.beyond, []
-        yield (
-            ("expected response", self.prediction, []) if in_points else ("linear predictor", self.linear_predictor, [])
-        )
+        total = ("expected response", self.prediction) if in_points else ("linear predictor", self.linear_predictor)
+        yield *total, []
 
     def _parts(self) -> Iterator[tuple[str, float, float]]:
         """Spans of the text with contribution and its size relative to the largest, 0 if faint."""

@@ -131,9 +131,9 @@ class Drivers(pd.DataFrame):
 
     Examples
     --------
-    >>> row = {"theme": 0, "label": "noise", "mentions": 0.3, "praise": 0.1, "complaints": 0.5, "cost": 0.06, "gain": 0.01}
-    >>> means = {"mean_response": 3.1, "mean_elsewhere": 4.0}
-    >>> for finding in Drivers.of(pd.DataFrame([row | means]), Naming("rating", "stars")).findings().to_fix:
+    >>> row = {"label": "noise", "mentions": 0.3, "praise": 0.1, "complaints": 0.5, "cost": 0.06, "gain": 0.0}
+    >>> table = pd.DataFrame([row | {"mean_response": 3.1, "mean_elsewhere": 4.0}])
+    >>> for finding in Drivers.of(table, Naming("rating", "stars")).findings().to_fix:
     ...     print(finding.replace(". ", ".\n"))
     “noise”: mentioned in 30% of texts, with complaints in 50% of these.
     Where it is mentioned, the average rating is 3.1 instead of 4.0.

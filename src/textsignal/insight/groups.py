@@ -69,7 +69,7 @@ class GroupComparison:
     """Mentions, tone, cost and gain of themes by group.
 
     names : of the groups; documents : (groups,) weight of each; spoken : (groups, themes) weight of mentions.
-    praise, complaints : (groups, themes) shares of mentions that move the linear predictor for the better and the worse.
+    praise, complaints : (groups, themes) shares of mentions that move the linear predictor for better and worse.
     mentions : share of texts that mention a theme; tone : contribution of its tone to the predicted response of such a
         text, mean(eta) - mean(eta - tone), in points of the response.
     cost, gain : increase of the mean response without complaints about a theme, and decrease without praise.
@@ -213,7 +213,7 @@ class Periods:
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """Change of themes: before, after, error (of after - before); clear : 1 if it rises significantly, -1 if it falls."""
+    """Change of themes: before, after, error (of after - before); clear : 1 if it clearly rises, -1 if it falls."""
 
     before: Vector
     after: Vector

@@ -45,10 +45,12 @@ class Reading:
 
     @property
     def texts(self) -> Sequence[str]:
+        """(texts,) the texts."""
         return self.observed.texts
 
     @property
     def n_words(self) -> NDArray[np.int64]:
+        """(texts,) number of words in each."""
         return self.clauses.texts.n_words
 
     @cached_property
@@ -58,6 +60,7 @@ class Reading:
 
     @cached_property
     def predictions(self) -> Predictions:
+        """Predictions for the texts."""
         texts = self.clauses.texts
         known = np.zeros(len(texts), dtype=bool)
         known[texts.documents[self.clauses.occurrences.sentences]] = True
@@ -90,6 +93,7 @@ class ThemeReader:
 
     @property
     def family(self) -> Family:
+        """Family of the response, with its scale."""
         return self.fitted.family
 
     @property
@@ -114,9 +118,11 @@ class ThemeReader:
         return {name: value for name, value in settings.items() if value}
 
     def tokenise(self, texts: Iterable[str] | SentenceTexts) -> SentenceTexts:
+        """Cut texts into sentences and words."""
         return tokenise(texts, self.fitted.language, self.n_jobs)
 
     def read(self, observed: Observed, better: int = 1) -> Reading:
+        """Read texts."""
         (reading,) = read_all([self], [observed], [better])
         return reading
 
@@ -127,6 +133,7 @@ class ThemeReader:
 
     @cached_property
     def predictor(self) -> ThemePredictor:
+        """Reader of the inputs of predictions."""
         return ThemePredictor.of(self.fitted)
 
     def shares_themes(self, other: ThemeReader) -> bool:
