@@ -125,15 +125,14 @@ class SyntheticReviews:
     @property
     def costs(self) -> Vector:
         """(aspects,) increase of the true mean rating without negative mentions of each."""
-        return self._without(-1)
+        return self._change_without(-1)
 
     @property
     def gains(self) -> Vector:
         """(aspects,) decrease of the true mean rating without positive mentions of each."""
-        return 0.0 - self._without(1)
+        return 0.0 - self._change_without(1)
 
-    def _without(self, tone: int) -> Vector:
-        """(aspects,) change of the mean rating without the mentions of this tone."""
+    def _change_without(self, tone: int) -> Vector:
         added = np.abs([aspect.effect for aspect in self.aspects]) * np.where(self.tones == tone, tone, 0)
         moved = expit(logit(self.probability)[:, None] - added)
         return np.asarray(4 * (moved - self.probability[:, None]).mean(axis=0), dtype=float)
@@ -249,17 +248,17 @@ def _draw_dates(
     return FIRST_DAY + (position * (days + 1)).astype("timedelta64[D]")
 
 
+@dataclass
 class _Dealer:
     """Deals phrases in random order, none twice before all have been dealt."""
 
-    def __init__(self, rng: np.random.Generator) -> None:
-        self._rng = rng
-        self._decks: dict[tuple[str, ...], Iterator[str]] = {}
+    rng: np.random.Generator
+    decks: dict[tuple[str, ...], Iterator[str]] = field(default_factory=dict)
 
     def deal(self, phrases: tuple[str, ...]) -> str:
-        if phrases not in self._decks:
-            self._decks[phrases] = cycle([phrases[i] for i in self._rng.permutation(len(phrases))])
-        return next(self._decks[phrases])
+        if phrases not in self.decks:
+            self.decks[phrases] = cycle([phrases[i] for i in self.rng.permutation(len(phrases))])
+        return next(self.decks[phrases])
 
     def sentence(self, templates: tuple[str, ...], words: Words) -> str:
         """Deal a template and fill each of its `{slots}`."""
@@ -282,28 +281,22 @@ def _write_review(
     rng: np.random.Generator, aspects: tuple[Aspect, ...], mentioned: NDArray[np.bool_], tones: NDArray[np.int64]
 ) -> str:
     """Write one or two sentences for each aspect, in random order, between an opening and a closing."""
-    dealer = _Dealer(rng)
-    chosen = [aspects[a] for a in np.flatnonzero(mentioned)]
+    dealer, chosen = _Dealer(rng), [aspects[a] for a in np.flatnonzero(mentioned)]
+    size = len(chosen)
+    # The strongest aspects get two sentences; at most six keep a review of five aspects readable.
+    n_twice = rng.integers(size == 1, min(size, 2, 6 - size), endpoint=True)
+    strongest = sorted(chosen, key=lambda aspect: -abs(aspect.effect))[:n_twice]
     sentences: list[str] = []
-    for aspect, repeats in _plan(rng, chosen):
-        for _ in range(repeats):
+    for aspect in [chosen[i] for i in rng.permutation(size)]:
+        for _ in range(2 if aspect in strongest else 1):
             sentence = dealer.sentence(aspect.sentences, aspect.words)
             if sentences and rng.random() < 0.15:
                 sentence = f"{dealer.sentence(_CONNECTORS, _FILLER_WORDS)} {sentence}"
             sentences.append(sentence)
-    if len(chosen) < 3 or rng.random() < 0.5:
+    if size < 3 or rng.random() < 0.5:
         sentences.insert(0, dealer.sentence(_OPENINGS, _FILLER_WORDS))
-    if len(chosen) < 3 or rng.random() < 0.3:
+    if size < 3 or rng.random() < 0.3:
         sentences.append(dealer.sentence(_CLOSINGS, _FILLER_WORDS))
     marks = np.where(rng.random(len(sentences)) < 0.07, "!", ".")
     text = " ".join(f"{s[0].upper()}{s[1:]}{mark}" for s, mark in zip(sentences, marks, strict=True))
     return f"{text} {dealer.deal(_EMOJI)}" if rng.random() < 0.04 else text
-
-
-def _plan(rng: np.random.Generator, aspects: list[Aspect]) -> list[tuple[Aspect, int]]:
-    """Put the aspects in random order, each with its number of sentences: two for the strongest."""
-    size = len(aspects)
-    # At most six sentences keep a review of five aspects readable.
-    n_twice = rng.integers(size == 1, min(size, 2, 6 - size), endpoint=True)
-    strongest = sorted(aspects, key=lambda aspect: -abs(aspect.effect))[:n_twice]
-    return [(aspects[i], 2 if aspects[i] in strongest else 1) for i in rng.permutation(size)]

@@ -59,10 +59,13 @@ class Explanation:
     Attributes
     ----------
     text : the explained text, without HTML.
-    baseline : linear predictor of a text of this size with the average mix of themes, with its covariates.
+    baseline : linear predictor of a text of this size with the average mix of themes, with its covariates; neutral :
+        description of that text.
     beyond : contribution of single words beyond the topics; 0 for a model without `word_residual`.
     linear_predictor : linear predictor of this text.
     baseline_prediction, prediction : expected responses at the baseline and at the linear predictor.
+    slope : points of the response per unit of the linear predictor, along the line from the baseline to this text:
+        points = contribution * slope, so points and the baseline's prediction add up to this prediction.
     probabilities : Series, probability of every level; empty if responses have no levels.
     unknown : True if the text has no known term; then the mean weights were used, and no word has a contribution.
     unknown_words : words that are in no term of the model, stop words aside.
@@ -72,9 +75,6 @@ class Explanation:
     words : DataFrame, in the same order. Columns: word (a term of the model, or "not" and a negated word), count,
         contribution, points, theme (the one that uses it most in this text, or its clause's main theme).
     marks : spans of the text with their contributions; a term of several words is spread evenly over them.
-    neutral : description of the text that the baseline stands for.
-    slope : points of the response per unit of the linear predictor, along the line from the baseline to this text:
-        points = contribution * slope, so points and the baseline's prediction add up to this prediction.
     sentences : DataFrame, one row per clause; None for a model of topics. Columns: sentence, start, end, theme, label,
         share, tone (the sum over its words), speaking (the effect of its themes), contribution (both), points.
 
@@ -141,7 +141,12 @@ class Explanation:
             yield _sentence_rows(self.sentences)
         yield Text(f"\n{self._headline}", style="bold")
         if len(self.probabilities) <= MOST_BARS:
-            yield _level_bars(self.probabilities, "#" if options.ascii_only else "█")
+            bars, block = Table.grid(padding=(0, 1)), "#" if options.ascii_only else "█"
+            for justify in ("right", "right", "left"):
+                bars.add_column(justify=justify)
+            for level, share in self.probabilities.items():
+                bars.add_row(str(level), f"{share:.0%}", Text(block * round(BAR_LENGTH * share), style="cyan"))
+            yield bars
         table = Table("theme", box=box.SIMPLE_HEAD)
         table.add_column("adds", justify="right")
         table.add_column("by way of", overflow="fold")
@@ -368,15 +373,6 @@ def _sentence_rows(sentences: pd.DataFrame) -> Table:
     if len(sentences) > SHOWN:
         rest = sentences["points"][SHOWN:]
         table.add_row(f"{len(rest)} more sentences", "", f"{rest.sum():+.2f}")
-    return table
-
-
-def _level_bars(probabilities: pd.Series, block: str) -> Table:
-    table = Table.grid(padding=(0, 1))
-    for justify in ("right", "right", "left"):
-        table.add_column(justify=justify)
-    for level, probability in probabilities.items():
-        table.add_row(str(level), f"{probability:.0%}", Text(block * round(BAR_LENGTH * probability), style="cyan"))
     return table
 
 

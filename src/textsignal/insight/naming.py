@@ -11,9 +11,8 @@ import pandas as pd
 from textsignal.errors import InputError
 from textsignal.families import Family
 
-#: Default unit of a response, and the unit if its mean is a share.
+#: Default unit of a response, and the unit if its mean is a share; names of responses that are also their unit.
 POINTS, PERCENTAGE_POINTS = "points", "percentage points"
-#: Names of responses that are also their unit.
 NAMED_BY_UNIT = ("stars", "points")
 #: Linear predictors beyond which every mean has reached its limit.
 FAR = 700.0
@@ -51,15 +50,15 @@ class Naming:
         """Return names for a response of a family; unit : None for the default of the family."""
         event = _event(family)
         naming = cls(response, PERCENTAGE_POINTS if event else POINTS, given, event, lower_is_better)
-        named = naming.name.lower() in NAMED_BY_UNIT or (_counts(family) and naming.name.endswith("s"))
+        counts = not hasattr(family, "levels") and hasattr(family.distribution(np.zeros(1)), "pmf")
+        named = naming.name.lower() in NAMED_BY_UNIT or (counts and naming.name.endswith("s"))
         return replace(naming, unit=unit or (naming.name if named and not event else naming.unit))
 
     @property
     def condition(self) -> str:
         """Sentence that names the covariates; "" if there are none."""
-        if not self.given:
-            return ""
-        return f"All of this is given {self.given}: texts are compared with others of the same {self.given}."
+        sentence = f"All of this is given {self.given}: texts are compared with others of the same {self.given}."
+        return sentence if self.given else ""
 
     @property
     def name(self) -> str:
@@ -157,17 +156,11 @@ class Naming:
 
 def _event(family: Family) -> str:
     """The second of two levels, where the mean is its share."""
-    if not hasattr(family, "levels") or len(family.levels) != 2:
-        return ""
-    if not np.allclose(family.mean(np.array([-FAR, FAR])), [0, 1]):
+    two = hasattr(family, "levels") and len(family.levels) == 2
+    if not two or not np.allclose(family.mean(np.array([-FAR, FAR])), [0, 1]):
         return ""
     level = family.levels[1]
     return f"{level:g}" if isinstance(level, int | float | np.number) else str(level)
-
-
-def _counts(family: Family) -> bool:
-    """True if responses are counts: whole numbers from 0 without upper limit."""
-    return not hasattr(family, "levels") and hasattr(family.distribution(np.zeros(1)), "pmf")
 
 
 @dataclass(frozen=True)
