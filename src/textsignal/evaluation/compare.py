@@ -145,10 +145,7 @@ class Standing:
 
 
 def say_best(measure: str, standings: Mapping[str, Standing], best_by_log_score: str, *, clear: bool) -> str:
-    """Describe the best method, and its difference to ours compared with the standard error.
-
-    standings : of all methods by this measure, the best first; clear : True if the best clearly beats the mean.
-    """
+    """Describe the best of the methods, in this order, and its difference to ours; clear : if it beats the mean."""
     best, other, *_ = standings.values()
     mean, by_score = standings["mean"], standings[best_by_log_score].method
     if not clear:
@@ -194,10 +191,7 @@ LOG_SCORE, LOG_LOSS = Measure("log_score", "log score", -1), Measure("log_score"
 
 @dataclass(frozen=True, eq=False)
 class Predicted:
-    """Predictions of a method for all texts, by fits that held each out.
-
-    mean : (texts,) expected responses, or (texts, classes) the probability of each; log_scores : (texts,).
-    """
+    """Predictions for all texts by fits that held each out: mean as of `Outcome`, and (texts,) log scores."""
 
     method: Method
     mean: Vector
@@ -258,9 +252,8 @@ class Comparison:
     def table(self) -> pd.DataFrame:
         """Table with one row per method, the best by the leading measure first.
 
-        Columns: method; for both measures its value, its difference to ours (method less ours) and the standard error
-        of that, paired over texts, or over whole groups; folds_better (the number of folds in which the method is
-        better than ours, by the leading measure); described.
+        Columns: method; for both measures its value, the difference to ours (method less ours) and its standard error,
+        paired over texts or groups; folds_better (the number that beat ours, by the leading measure); described.
         """
         rows = []
         for name, predicted in self.predicted.items():

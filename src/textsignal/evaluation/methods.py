@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -79,8 +79,7 @@ def fit_ridge(X: sp.csr_array, y: Vector) -> Any:
     return _ridge(chosen.penalty).fit(X, y)
 
 
-@dataclass(frozen=True, eq=False)
-class Chosen:
+class Chosen(NamedTuple):
     """The penalty that predicts held-out texts best, and (texts, ...) its predictions out of fold."""
 
     penalty: float
@@ -213,11 +212,7 @@ class Split:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """Predictions of a method for texts that it has not seen.
-
-    mean : (texts,) expected response, or (texts, classes) the probability of each.
-    family, eta : the predictive distribution.
-    """
+    """Predictions for new texts: mean (texts,), or probabilities (texts, classes), and their distribution."""
 
     mean: Vector
     family: Family
@@ -226,9 +221,8 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Method:
-    """A method of a comparison: its name in tables, label in sentences, description, and its fit.
+    """A method of a comparison: name in tables, label in sentences, and what it gives in addition to predictions.
 
-    gives : what it gives in addition to predictions.
     fit : from the texts, the family of ours (None before it is known) and our model to predictions.
     of_classes : label for a response of classes without an order; "" if not applicable; plural : of the label.
     """

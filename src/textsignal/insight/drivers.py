@@ -61,10 +61,8 @@ def _ratio(part: Vector, whole: Vector) -> Vector:
 
 def _change(mentions: Mentions, parts: Vector) -> Vector:
     """(themes,) change of the mean response when parts (texts, themes) are subtracted from eta."""
-    before = mentions.family.mean(mentions.eta)
-    changes = [
-        np.average(mentions.family.mean(mentions.eta - part) - before, weights=mentions.weight) for part in parts.T
-    ]
+    mean, before, weight = mentions.family.mean, mentions.family.mean(mentions.eta), mentions.weight
+    changes = [np.average(mean(mentions.eta - part) - before, weights=weight) for part in parts.T]
     return np.array(changes, dtype=float)
 
 

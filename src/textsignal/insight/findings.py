@@ -35,12 +35,7 @@ Theme = Any
 
 def to_fix(themes: Sequence[Theme], naming: Naming, n: int = TO_FIX) -> list[Theme]:
     """Return the themes with the largest cost: clear ones first; last those of larger gain, or judging words only."""
-
-    def rank(theme: Theme) -> tuple[bool, bool, float]:
-        last = theme.gain > theme.cost or _only_judged(theme, sides(naming)[0])
-        return not is_clear(theme, "cost"), last, -theme.cost
-
-    return sorted((theme for theme in themes if theme.cost >= NOTHING), key=rank)[:n]
+    return _ranked(themes, 0, naming)[:n]
 
 
 def to_keep(themes: Sequence[Theme], fixed: Sequence[Theme], naming: Naming, n: int = TO_KEEP) -> list[Theme]:
@@ -48,12 +43,19 @@ def to_keep(themes: Sequence[Theme], fixed: Sequence[Theme], naming: Naming, n: 
 
     A theme may be the strongest evidence both against a class and for it, so classes have no exception.
     """
-    excluded = [] if naming.is_class else fixed
+    return _ranked([theme for theme in themes if naming.is_class or theme not in fixed], 1, naming)[:n]
+
+
+def _ranked(themes: Sequence[Theme], side: int, naming: Naming) -> list[Theme]:
+    """Themes by cost (side 0) or gain (side 1)."""
+    measure, words = MEASURES[side], sides(naming)[side]
 
     def rank(theme: Theme) -> tuple[bool, bool, float]:
-        return not is_clear(theme, "gain"), _only_judged(theme, sides(naming)[1]), -theme.gain
+        only_judged = hasattr(theme, words) and not _telling(theme, getattr(theme, words))
+        last = only_judged or (side == 0 and theme.gain > theme.cost)
+        return not is_clear(theme, measure), last, -getattr(theme, measure)
 
-    return sorted((theme for theme in themes if theme.gain >= NOTHING and theme not in excluded), key=rank)[:n]
+    return sorted((theme for theme in themes if getattr(theme, measure) >= NOTHING), key=rank)
 
 
 def titles_of(fixed: Sequence[Theme], kept: Sequence[Theme], naming: Naming) -> tuple[str, str]:
@@ -68,10 +70,6 @@ def titles_of(fixed: Sequence[Theme], kept: Sequence[Theme], naming: Naming) -> 
 def sides(naming: Naming) -> tuple[str, str]:
     """Return the columns of the words that harm, and of those that help."""
     return ("raises", "lowers") if naming.lower_is_better else ("lowers", "raises")
-
-
-def _only_judged(theme: Theme, side: str) -> bool:
-    return hasattr(theme, side) and not _telling(theme, getattr(theme, side))
 
 
 def _telling(theme: Theme, words: Sequence[str]) -> list[str]:

@@ -243,12 +243,12 @@ def periods_of(times: Times) -> Periods:
     >>> periods_of(days[np.r_[:90:9, 90:600]]).names
     ('to 2014 Q2', '2014 Q3', '2014 Q4', '2015 Q1', '2015 Q2', 'since 2015 Q3')
     """
-    dated = np.sort(times[~np.isnat(times)])
+    known = ~np.isnat(times)
+    dated = np.sort(times[known])
     stray = int(STRAY * dated.size)
     inner = dated[stray : dated.size - stray]
     unit = _unit(inner)
-    low, high = (int(index) for index in unit.index(inner[[0, -1]]))
-    index = unit.index(dated)
+    (low, high), index = unit.index(inner[[0, -1]]).tolist(), unit.index(dated)
     counts = np.bincount(np.clip(index, low, high) - low)
     least = min(ENOUGH, dated.size / counts.size / 2)
     first, last = low, high
@@ -260,7 +260,6 @@ def periods_of(times: Times) -> Periods:
     if first < last:
         names[0] = f"to {names[0]}" if index[0] < first else names[0]
         names[-1] = f"since {names[-1]}" if index[-1] > last else names[-1]
-    known = ~np.isnat(times)
     codes = np.full(times.size, -1)
     codes[known] = np.clip(unit.index(times[known]), first, last) - first
     return Periods(unit.noun, tuple(names), codes)

@@ -165,9 +165,7 @@ def _event(family: Family) -> str:
 
 @dataclass(frozen=True)
 class Range:
-    """Interval of the cost or gain of a theme.
-
-    clear : True if it is significant, with all themes tested together.
+    """Interval of the cost or gain of a theme; clear : True if significant, with all themes tested together.
 
     Examples
     --------
@@ -214,15 +212,12 @@ def is_clear(theme: Any, measure: str) -> bool:
 
 
 def told_from_nothing(rows: pd.DataFrame, level: float) -> pd.Series:
-    """Return which costs or gains are significant, with all themes tested together; rows : of an `EffectTable`."""
+    """Return which costs or gains are significant, by Holm over all themes and groups; rows : of an `EffectTable`."""
     return (rows["p_holm"] < 1 - level) & (rows["estimate"] > 0)
 
 
 def with_clear(drivers: pd.DataFrame, effects: pd.DataFrame, level: float) -> pd.DataFrame:
-    """Insert cost_clear and gain_clear into a table of drivers that has ranges.
-
-    effects : of an `EffectTable`; Holm's p values cover all themes and groups together.
-    """
+    """Insert cost_clear and gain_clear into a table of drivers with ranges; effects : of an `EffectTable`."""
     keys = [name for name in ("group", "theme") if name in drivers]
     order = pd.MultiIndex.from_frame(drivers[keys])
     for name in MEASURES:

@@ -57,10 +57,6 @@ class Observed:
         """Return the texts without some of them; self if none is excluded."""
         return self.at(np.flatnonzero(~excluded)) if excluded.any() else self
 
-    def answering(self, responses: Vector, family: Family | None = None) -> Observed:
-        """Return the texts with another response."""
-        return replace(self, responses=responses, family=family)
-
     @property
     def texts(self) -> Sequence[str]:
         """(texts,) the texts."""

@@ -121,7 +121,7 @@ def by_class(family: Family, observed: Observed) -> list[Observed]:
     """Return the texts for each class: the response is 1 for the class, 0 for others, NaN if missing."""
     codes = family.encode(observed.responses)
     answers = [np.where(np.isnan(codes), np.nan, codes == number) for number in range(len(family.levels))]
-    return [observed.answering(values, ONE_CLASS) for values in answers]
+    return [replace(observed, responses=values, family=ONE_CLASS) for values in answers]
 
 
 def of_one(reader: ResponseReader | ClassReader, what: str) -> InputError:

@@ -62,10 +62,10 @@ class Reading:
     def predictions(self) -> Predictions:
         """Predictions for the texts."""
         texts = self.clauses.texts
-        known = np.zeros(len(texts), dtype=bool)
-        known[texts.documents[self.clauses.occurrences.sentences]] = True
-        known[texts.documents[self.clauses.has_terms]] = True
-        return theme_predictions(self.fitted, self.clauses.tone, self.clauses.shares, ~known, self.observed.given)
+        unknown = np.ones(len(texts), dtype=bool)
+        unknown[texts.documents[self.clauses.occurrences.sentences]] = False
+        unknown[texts.documents[self.clauses.has_terms]] = False
+        return theme_predictions(self.fitted, self.clauses.tone, self.clauses.shares, unknown, self.observed.given)
 
     @property
     def contributions(self) -> Vector:
@@ -75,12 +75,11 @@ class Reading:
     @cached_property
     def mentions(self) -> Mentions:
         """Mentions of themes, by tone that has not seen the responses."""
-        clauses = self.clauses
+        clauses, effects, observed = self.clauses, self.fitted.effects, self.observed
         tone = clauses.tone_by_theme(self.fitted.training.unseen_tone(clauses))
-        eta = self.fitted.effects.linear_predictor(tone, clauses.shares) + self.predictions.given
-        tone = self.fitted.effects.gamma * tone
-        responses, weight = self.observed.responses, self.observed.weight
-        return Mentions(self.fitted.family, eta, tone, clauses.shares, clauses.spoken, responses, weight, self.better)
+        eta = effects.linear_predictor(tone, clauses.shares) + self.predictions.given
+        of_texts = effects.gamma * tone, clauses.shares, clauses.spoken, observed.responses, observed.weight
+        return Mentions(self.fitted.family, eta, *of_texts, self.better)
 
 
 @dataclass(frozen=True, eq=False)
