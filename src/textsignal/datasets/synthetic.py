@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import cycle, product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -66,8 +67,8 @@ def _words(slots: Mapping[str, str]) -> Words:
     return {slot: _listed(words) for slot, words in slots.items()}
 
 
-def _aspect(name: str, effect: float, share: float, keywords: str, sentences: str, words: Mapping[str, str]) -> Aspect:
-    return Aspect(name, effect, share, _listed(keywords), tuple(sentences.splitlines()), _words(words))
+def _aspect(keywords: str, sentences: str, words: Mapping[str, str], **others: Any) -> Aspect:
+    return Aspect(keywords=_listed(keywords), sentences=tuple(sentences.splitlines()), words=_words(words), **others)
 
 
 _PHRASES = tomllib.loads(Path(__file__).with_name("reviews.toml").read_text(encoding="utf-8"))
@@ -188,8 +189,10 @@ def synthetic_reviews(n: int = 2000, seed: Seed = 0, *, opinions: bool = False) 
         tones = mentions * np.sign(effects).astype(np.int64)
     probability = expit(intercept + tones @ np.abs(effects) + rng.normal(0, MOOD_SD, n))
     ratings = 1 + rng.binomial(4, probability)
-    write = _write_opinions if opinions else _write_review
-    texts = [write(rng, aspects, *row) for row in zip(mentions, tones, strict=True)]
+    texts = []
+    for mentioned, tone in zip(mentions, tones, strict=True):
+        about = [aspects[a] for a in np.flatnonzero(mentioned)]
+        texts.append(_Writer(rng).opinions(about, tone[mentioned]) if opinions else _Writer(rng).review(about))
     hotels, dates = _draw_hotels(rng, mentions, aspects), _draw_dates(rng, mentions, aspects)
     return SyntheticReviews(texts, ratings, aspects, mentions, tones, probability, hotels, dates)
 
@@ -249,8 +252,8 @@ def _draw_dates(
 
 
 @dataclass
-class _Dealer:
-    """Deals phrases in random order, none twice before all have been dealt."""
+class _Writer:
+    """Writes a review from phrases dealt in random order, none twice before all have been dealt."""
 
     rng: np.random.Generator
     decks: dict[tuple[str, ...], Iterator[str]] = field(default_factory=dict)
@@ -264,39 +267,32 @@ class _Dealer:
         """Deal a template and fill each of its `{slots}`."""
         return re.sub(r"\{(\w+)\}", lambda slot: self.deal(words[slot[1]]), self.deal(templates))
 
+    def opinions(self, aspects: Sequence[Aspect], tones: NDArray[np.int64]) -> str:
+        """Write one sentence for each aspect, in random order."""
+        sentences = []
+        for a in self.rng.permutation(len(aspects)).tolist():
+            own, tone = aspects[a].words, int(tones[a])
+            slots = {"thing": own["thing"], "own": own[_TONES[tone]], "any": _JUDGING[tone]}
+            sentences.append(self.sentence(aspects[a].sentences, slots))
+        return " ".join(f"{s[0].upper()}{s[1:]}." for s in sentences)
 
-def _write_opinions(
-    rng: np.random.Generator, aspects: tuple[Aspect, ...], mentioned: NDArray[np.bool_], tones: NDArray[np.int64]
-) -> str:
-    """Write one sentence for each aspect, in random order."""
-    dealer, sentences = _Dealer(rng), []
-    for a in rng.permutation(np.flatnonzero(mentioned)).tolist():
-        own, tone = aspects[a].words, int(tones[a])
-        slots = {"thing": own["thing"], "own": own[_TONES[tone]], "any": _JUDGING[tone]}
-        sentences.append(dealer.sentence(aspects[a].sentences, slots))
-    return " ".join(f"{s[0].upper()}{s[1:]}." for s in sentences)
-
-
-def _write_review(
-    rng: np.random.Generator, aspects: tuple[Aspect, ...], mentioned: NDArray[np.bool_], tones: NDArray[np.int64]
-) -> str:
-    """Write one or two sentences for each aspect, in random order, between an opening and a closing."""
-    dealer, chosen = _Dealer(rng), [aspects[a] for a in np.flatnonzero(mentioned)]
-    size = len(chosen)
-    # The strongest aspects get two sentences; at most six keep a review of five aspects readable.
-    n_twice = rng.integers(size == 1, min(size, 2, 6 - size), endpoint=True)
-    strongest = sorted(chosen, key=lambda aspect: -abs(aspect.effect))[:n_twice]
-    sentences: list[str] = []
-    for aspect in [chosen[i] for i in rng.permutation(size)]:
-        for _ in range(2 if aspect in strongest else 1):
-            sentence = dealer.sentence(aspect.sentences, aspect.words)
-            if sentences and rng.random() < 0.15:
-                sentence = f"{dealer.sentence(_CONNECTORS, _FILLER_WORDS)} {sentence}"
-            sentences.append(sentence)
-    if size < 3 or rng.random() < 0.5:
-        sentences.insert(0, dealer.sentence(_OPENINGS, _FILLER_WORDS))
-    if size < 3 or rng.random() < 0.3:
-        sentences.append(dealer.sentence(_CLOSINGS, _FILLER_WORDS))
-    marks = np.where(rng.random(len(sentences)) < 0.07, "!", ".")
-    text = " ".join(f"{s[0].upper()}{s[1:]}{mark}" for s, mark in zip(sentences, marks, strict=True))
-    return f"{text} {dealer.deal(_EMOJI)}" if rng.random() < 0.04 else text
+    def review(self, aspects: Sequence[Aspect]) -> str:
+        """Write one or two sentences for each aspect, in random order, between an opening and a closing."""
+        rng, size = self.rng, len(aspects)
+        # The strongest aspects get two sentences; at most six keep a review of five aspects readable.
+        n_twice = rng.integers(size == 1, min(size, 2, 6 - size), endpoint=True)
+        strongest = sorted(aspects, key=lambda aspect: -abs(aspect.effect))[:n_twice]
+        sentences: list[str] = []
+        for aspect in [aspects[i] for i in rng.permutation(size)]:
+            for _ in range(2 if aspect in strongest else 1):
+                sentence = self.sentence(aspect.sentences, aspect.words)
+                if sentences and rng.random() < 0.15:
+                    sentence = f"{self.sentence(_CONNECTORS, _FILLER_WORDS)} {sentence}"
+                sentences.append(sentence)
+        if size < 3 or rng.random() < 0.5:
+            sentences.insert(0, self.sentence(_OPENINGS, _FILLER_WORDS))
+        if size < 3 or rng.random() < 0.3:
+            sentences.append(self.sentence(_CLOSINGS, _FILLER_WORDS))
+        marks = np.where(rng.random(len(sentences)) < 0.07, "!", ".")
+        text = " ".join(f"{s[0].upper()}{s[1:]}{mark}" for s, mark in zip(sentences, marks, strict=True))
+        return f"{text} {self.deal(_EMOJI)}" if rng.random() < 0.04 else text

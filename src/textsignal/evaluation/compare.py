@@ -443,7 +443,7 @@ def _check_training(numbers: Vector, folds: NDArray[np.int64], family: Family) -
         learnt = np.unique(numbers[folds != fold])
         missing = np.setdiff1d(values, learnt)
         if of_classes and missing.size:
-            label = family.levels[int(family.numbers.tolist().index(missing[0]))]
+            label = family.levels[family.numbers == missing[0]][0]
             raise InputError(
                 f"all documents of the class {label!r} are held out together, so it cannot be learnt; remove the class"
             )

@@ -175,18 +175,15 @@ def topic_table(estimator: TopicEstimator, coherence: Vector, terms: Sequence[st
         {
             "topic": np.arange(len(topics)),
             "label": [", ".join(terms[j] for j in row[:LABEL_TERMS]) for row in distinguishing],
+            "effect": np.nan,
             "prevalence": centred.prevalence,
             "coherence": coherence,
             "terms": [[terms[j] for j in row[:n_terms]] for row in used],
         }
     )
     if estimator.family_.n_predictors == 1:
-        table.insert(2, "effect", centred.effects)
-        return table
+        return table.assign(effect=centred.effects)
     effects = np.column_stack([np.zeros(len(centred.effects)), centred.effects])
-    tables = []
-    for label, column in zip(estimator.family_.levels, (effects - effects.mean(axis=1, keepdims=True)).T, strict=True):
-        tables.append(table.copy())
-        tables[-1].insert(0, "class", label)
-        tables[-1].insert(3, "effect", column)
-    return pd.concat(tables)
+    effects -= effects.mean(axis=1, keepdims=True)
+    each = zip(estimator.family_.levels, effects.T, strict=True)
+    return stacked({label: table.assign(effect=column) for label, column in each}, "class")

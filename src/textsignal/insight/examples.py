@@ -151,7 +151,7 @@ def find_texts(
     examples = pd.DataFrame(
         {
             "row": rows,
-            "text": _as_objects([texts[i] for i in rows]),
+            "text": _as_objects([texts[i] for i in rows.tolist()]),
             "response": responses[rows],
             "prediction": predictions.mean[rows],
             "share": share[rows],

@@ -243,8 +243,7 @@ def periods_of(times: Times) -> Periods:
     >>> periods_of(days[np.r_[:90:9, 90:600]]).names
     ('to 2014 Q2', '2014 Q3', '2014 Q4', '2015 Q1', '2015 Q2', 'since 2015 Q3')
     """
-    known = ~np.isnat(times)
-    dated = np.sort(times[known])
+    dated = np.sort(times[~np.isnat(times)])
     stray = int(STRAY * dated.size)
     inner = dated[stray : dated.size - stray]
     unit = _unit(inner)
@@ -260,8 +259,7 @@ def periods_of(times: Times) -> Periods:
     if first < last:
         names[0] = f"to {names[0]}" if index[0] < first else names[0]
         names[-1] = f"since {names[-1]}" if index[-1] > last else names[-1]
-    codes = np.full(times.size, -1)
-    codes[known] = np.clip(unit.index(times[known]), first, last) - first
+    codes = np.where(np.isnat(times), -1, np.clip(unit.index(times), first, last) - first)
     return Periods(unit.noun, tuple(names), codes)
 
 
@@ -285,17 +283,14 @@ def trends_of(mentions: Mentions, times: Times) -> Trends | None:
     Texts of one day stay together. The threshold for a clear change keeps the probability that any theme without a
     change is marked at FALSE_ALARM.
     """
-    known = ~np.isnat(times)
-    dated = np.sort(times[known])
+    dated = np.sort(times[~np.isnat(times)])
     until, since = dated[(dated.size - 1) // 3], dated[-1 - (dated.size - 1) // 3]
     if until == since:  # one day holds the middle third: compare it with the days before, or else after
         other = dated[dated < until] if until > dated[0] else dated[dated > until]
         if not other.size:
             return None
         until, since = (other[-1], since) if other[0] < since else (until, other[0])
-    codes = np.full(times.size, -1)
-    codes[known & (times <= until)] = 0
-    codes[known & (times >= since)] = 1
+    codes = np.select([times <= until, times >= since], [0, 1], -1)
     both = compare(mentions, codes, ("first", "last"))
     limit = norm.isf(FALSE_ALARM / 2 / max(both.spoken.shape[1], 1))
     enough = (both.spoken >= FEW).all(axis=0)

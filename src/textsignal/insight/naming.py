@@ -75,17 +75,12 @@ class Naming:
     @property
     def average(self) -> str:
         """The mean response in sentences."""
-        return self.share or f"the average {self.name}"
+        return f"the share with {self.name} {self.event}" if self.event else f"the average {self.name}"
 
     @property
     def short_average(self) -> str:
         """The mean response in sentences that contain its unit too."""
-        return self.share or "the average"
-
-    @property
-    def share(self) -> str:
-        """Name of the mean if it is a share, else ""."""
-        return f"the share with {self.name} {self.event}" if self.event else ""
+        return self.average if self.event else "the average"
 
     @property
     def noted(self) -> str:

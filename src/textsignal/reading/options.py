@@ -72,11 +72,9 @@ class Scale:
 
         order : categories of responses that have an order, lowest first; explicit levels take precedence.
         """
-        if order is not None and self.levels is None:
-            if self.is_auto:
-                return of_order(order).learn(responses)
-            if self.family in OF_ORDER:
-                return as_family(self.family, order).learn(responses)
+        if order is not None and self.levels is None and (self.is_auto or self.family in OF_ORDER):
+            family = of_order(order) if self.is_auto else as_family(self.family, order)
+            return family.learn(responses)
         if self.is_auto:
             return labelled(responses, self.levels)
         family = as_family(self.family, self.levels)
@@ -95,10 +93,7 @@ class Scale:
             family.learn(numbers).encode(numbers)
 
     def candidates(self, counted: Vector, family: Family | None = None) -> Candidates:
-        """Return candidate families of responses, NaN if missing; family : as far as it is known.
-
-        Raise if there is nothing to explain.
-        """
+        """Return candidate families of responses, NaN if missing, or the given one; raise if they are constant."""
         if np.isnan(counted).all():
             raise InputError("no document has a response (all are missing), so there is nothing to explain")
         if family is None:
@@ -201,7 +196,7 @@ def fit_themes(options: Options, responses: Sequence[Response], observed: Observ
 
 
 def fit_prepared_themes(options: Options, prepared: Prepared, compute: Compute) -> list[ThemeReader]:
-    """Fit the requested number of themes, or those that are reproduced, and a reader for each response."""
+    """Fit the requested number of themes, or the reproducible ones, and a reader for each response."""
     seed, words = draw_seed(options.random_state), check_themes(options, len(prepared.read.texts))
     number = _number_of(options)
     taken = choose_number(prepared, seed, compute, words) if number is None else ThemeNumber(number)

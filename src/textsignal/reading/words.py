@@ -65,9 +65,8 @@ def has_no_pairs(sizes: Mapping[str, int]) -> bool:
 class ThemeWords:
     """Displayed labels and words of themes, by the training texts.
 
-    labels : (themes,) their most characteristic terms and phrases, distinct.
-    raises, lowers : for each theme, the words that raise and lower it most, strongest first.
-    coherence : (themes,) mean NPMI of each theme's ten most probable terms.
+    labels : (themes,) distinct; raises, lowers : the words that raise and lower the response most, strongest first.
+    coherence : (themes,) mean NPMI of the ten most probable terms of each theme.
     """
 
     labels: list[str] = field(metadata=rule(shape=("topics",)))
@@ -153,11 +152,9 @@ def _entries(terms: Sequence[str], phrases: dict[tuple[str, str], float]) -> lis
 def _sums(reading: ThemeReading, model: FittedThemes) -> Vector:
     """(2 words, themes) contribution of a word to a theme in all texts, plain, then negated; 0 unless a content term.
 
-    It is weighted by the square root of the word's share in the theme over the theme's prevalence, so that words
-    specific to the theme outrank "great".
+    Weighted by the root of (share of the word's occurrences in the theme / prevalence), so that specific words lead.
     """
-    texts = reading.texts
-    terms = set(model.terms)
+    texts, terms = reading.texts, set(model.terms)
     content = np.array([word in terms for word in texts.words], dtype=bool)
     tone = reading.word_tone(model.features)
     stands, added = placed_sums(texts.codes, texts.negated, texts.indptr, tone, content, reading.places)
