@@ -139,8 +139,8 @@ class Standing:
         size, error = abs(self.ahead), self.std_error
         against = f"its standard error ({error:.3f})"
         if not size > error:
-            return f"the difference of {size:.3f} is not larger than {against}, so call them equal"
-        often = "more than chance gives as a rule" if size >= CLEAR * error else "which chance gives often"
+            return f"the difference of {size:.3f} is not larger than {against}, so they count as equal"
+        often = "which is rarely due to chance" if size >= CLEAR * error else "which is often due to chance"
         return f"the difference of {size:.3f} is {size / error:.1f} times {against}, {often}"
 
 
@@ -168,8 +168,8 @@ def say_gain(standings: Mapping[str, Standing], *, text_tells: bool) -> str:
     if not text_tells:
         mean = standings["mean"].method
         return (
-            f"{own.named} {own.verb('is', 'are')} not clearly better than {mean.label} here, so make nothing of what "
-            f"{own.verb('it says', 'they say')} of the response."
+            f"{own.named} {own.verb('is', 'are')} not clearly better than {mean.label} here, so do not interpret what "
+            f"{own.verb('it says', 'they say')} about the response."
         )
     rival = next(standing.method for name, standing in standings.items() if name != OURS)
     gives = f"{own.label} {own.verb('gives', 'give')} {own.gives}"
@@ -445,10 +445,10 @@ def _check_training(numbers: Vector, folds: NDArray[np.int64], family: Family) -
         if of_classes and missing.size:
             label = family.levels[family.numbers == missing[0]][0]
             raise InputError(
-                f"all documents of the class {label!r} are held out together, so it cannot be learnt; remove the class"
+                f"all texts of the class {label!r} are held out together, so it cannot be learnt; remove the class"
             )
         if learnt.size < 2:
             raise InputError(
                 f"without fold {fold + 1} all responses are {learnt[0]:g}, so there is nothing to learn; give fewer "
-                "folds, or more documents"
+                "folds, or more texts"
             )

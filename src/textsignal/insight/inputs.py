@@ -159,5 +159,5 @@ def _complete(table: pd.DataFrame | None, offset: ArrayLike | None, formula: str
     if isinstance(offset, Sized) and len(offset) == n_texts:
         complete &= np.isfinite(np.asarray(offset, dtype=float))
     if not complete.any():
-        raise InputError("no document has all its covariates, so none is left; name fewer covariates")
+        raise InputError("no text has all its covariates, so none is left; name fewer covariates")
     return np.flatnonzero(complete)

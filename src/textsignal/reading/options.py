@@ -174,7 +174,7 @@ def _fit_classes(options: Options, observed: Observed, family: Family) -> tuple[
     parts = by_class(family, observed)
     for label, part in zip(family.levels, parts, strict=True):
         if not np.any(part.counted == 1):
-            raise InputError(f"no document that counts is of the class {label!r}; leave it out, or give such documents")
+            raise InputError(f"no text that counts is of the class {label!r}; remove the class, or give texts of it")
     responses = [Response(part.counted, Candidates("", (ONE_CLASS,)), observed.given) for part in parts]
     return ClassReader.of(family, fit_themes(options, responses, observed)), parts
 
