@@ -159,9 +159,8 @@ def r_squared(observed: NDArray[np.int64], predicted: Vector, rows: Rows) -> flo
 
 def check_integer(name: str, value: int, *, least: int) -> None:
     """Raise unless `value` is an integer of at least `least`."""
-    if isinstance(value, float):
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise InputError(f"{name}={value!r} must be a whole number of at least {least}")
-    check_number(name, value, least=least)
 
 
 def generator(name: str, seed: Seed) -> np.random.Generator:
