@@ -106,9 +106,9 @@ def read_google_local(
         1  repeated
     meta-New_York.json: 1 of 1 used
     """
-    check_integer("min_words", min_words, at_least=0)
+    check_integer("min_words", min_words, least=0)
     if limit is not None:
-        check_integer("limit", limit, at_least=1)
+        check_integer("limit", limit, least=1)
     draw = _Draw(limit, generator("random_state", random_state).bytes(16))
     _first_line(Path(reviews))  # fail before minutes are spent on the metadata
 

@@ -1016,11 +1016,9 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         >>> len(model.merge([0, 3], "both").themes()), len(model.themes())
         (7, 8)
         """
-        own = self._first.fitted.themes
-        revision = merged(
-            themes, label, themes=own.topics, weights=own.prevalence, own=self.labels_, names=self.theme_names
+        return self._revised(
+            merged(self._themes(), themes, label), self.observed(texts, responses, sample_weight, covariates, offset)
         )
-        return self._revised(revision, self.observed(texts, responses, sample_weight, covariates, offset))
 
     def drop(
         self,
@@ -1049,9 +1047,13 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         >>> model.drop([2, 5]).transform(["The staff were friendly."]).shape
         (1, 6)
         """
+        return self._revised(
+            dropped(self._themes(), themes), self.observed(texts, responses, sample_weight, covariates, offset)
+        )
+
+    def _themes(self) -> Revision:
         own = self._first.fitted.themes
-        revision = dropped(themes, themes=own.topics, weights=own.prevalence, own=self.labels_, names=self.theme_names)
-        return self._revised(revision, self.observed(texts, responses, sample_weight, covariates, offset))
+        return Revision(own.topics, own.prevalence, self.labels_, self.theme_names)
 
     def _revised(self, revision: Revision, observed: Sequence[Observed]) -> Self:
         """Return a new model with these themes, refitted to the texts."""

@@ -22,10 +22,10 @@ from textsignal.errors import InputError
 from textsignal.estimators import JBNMF, Predicting, Predictions, TopicEstimator
 from textsignal.families import Family
 from textsignal.families.responses import in_numbers
+from textsignal.insight.drivers import topic_table
 from textsignal.insight.examples import find_texts
 from textsignal.insight.explanation import Explanation, explain_topics
 from textsignal.insight.revise import Theme, theme_number
-from textsignal.insight.topics import topic_table
 from textsignal.reading.observed import response_column
 from textsignal.reading.options import TOPIC_TERMS
 from textsignal.reading.words import unique_labels

@@ -112,7 +112,7 @@ def test_same_seed_same_reviews():
 
 @pytest.mark.parametrize(("argument", "value"), [("n", 0), ("n", 1.5), ("n", "ten"), ("seed", -3)])
 def test_bad_arguments_are_named(argument, value):
-    with pytest.raises(InputError, match=f"{argument} must be .* got {re.escape(repr(value))}"):
+    with pytest.raises(InputError, match=re.escape(f"{argument}={value!r} must be")):
         synthetic_reviews(**{argument: value})
 
 

@@ -171,8 +171,8 @@ OURS = OUR_METHOD
     ("ahead", "error", "words"),
     [
         (0.004, 0.01, "not larger than its standard error"),
-        (0.015, 0.01, "1.5 times its standard error (0.010), which chance gives often"),
-        (0.05, 0.01, "5.0 times its standard error (0.010), more than chance gives as a rule"),
+        (0.015, 0.01, "1.5 times its standard error (0.010), which is often due to chance"),
+        (0.05, 0.01, "5.0 times its standard error (0.010), which is rarely due to chance"),
     ],
 )
 def test_the_first_sentence_weighs_the_difference_to_ours(ahead, error, words):
@@ -189,7 +189,7 @@ def test_the_first_sentence_weighs_the_difference_to_ours(ahead, error, words):
 
 def test_the_second_sentence_praises_nothing_that_does_not_predict():
     standings = {"mean": Standing(MEAN, 0.0, 0.01, 0.01), "textsignal": Standing(OURS, -0.01, 0.0, 0.0)}
-    assert "make nothing of what they say" in say_gain(standings, text_tells=False)
+    assert "do not interpret what they say" in say_gain(standings, text_tells=False)
     first = say_best("R2", standings, "mean", clear=False)
     assert first.startswith("No method predicts clearly better than the mean (R2 0.000)")
     good = {"textsignal": Standing(OURS, 0.6, 0.0, 0.0), "ridge": Standing(RIDGE, 0.5, -0.1, 0.01)}
@@ -210,7 +210,7 @@ def test_the_second_sentence_praises_nothing_that_does_not_predict():
         ({"responses": RATINGS[:5]}, "120 texts, but 5 responses"),
         (
             {"responses": ["a"] * 5 + ["b", "c"] * 57 + ["b"], "groups": np.maximum(np.arange(N) // 5, 0)},
-            "all documents of the class 'a' are held out together",
+            "all texts of the class 'a' are held out together",
         ),
     ],
 )

@@ -87,8 +87,8 @@ def test_findings_name_what_raises_it_as_what_to_fix(model, turned):
     assert all(sentence.endswith(" points higher.") and "praise" in sentence for sentence in found.to_keep)
     table = turned.drivers().set_index("label")
     for sentence in found.to_fix:
-        label, words = sentence[1:].split("”")[0], sentence.split("badly (")[-1].split(").")[0].split(", ")
-        assert "badly (" not in sentence or set(words) <= set(table.loc[label, "raises"])
+        label, words = sentence[1:].split("”")[0], sentence.split("of these (")[-1].split(").")[0].split(", ")
+        assert "of these (" not in sentence or set(words) <= set(table.loc[label, "raises"])
 
 
 def test_sentences_that_speak_praise_are_those_that_lower_it(model, turned):

@@ -7,13 +7,14 @@ import pytest
 from textsignal import GLMNMF, JBNMF, TextResponseModel, TextVectorizer, load
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
-from textsignal.insight.revise import dropped, merged, renamed, theme_number
+from textsignal.insight.revise import Revision, dropped, merged, renamed, theme_number
 from textsignal.training.topics import coherence
 
 NAMES = ["staff", "room", "noise", "room"]
 OWN = ["staff", None, "noise", None]
 TOPICS = np.random.default_rng(0).dirichlet(np.ones(6), size=4)
 WEIGHTS = np.array([0.4, 0.3, 0.2, 0.1])
+BEFORE = Revision(TOPICS, WEIGHTS, OWN, NAMES)
 
 
 def test_a_theme_is_given_by_number_or_label():
@@ -57,7 +58,7 @@ def test_two_themes_cannot_have_one_label():
 
 
 def test_a_merged_theme_is_the_mean_weighted_by_prevalence():
-    revision = merged([3, "noise"], "both", themes=TOPICS, weights=WEIGHTS, own=OWN, names=NAMES)
+    revision = merged(BEFORE, [3, "noise"], "both")
     np.testing.assert_allclose(revision.themes, [TOPICS[0], TOPICS[1], (2 * TOPICS[2] + TOPICS[3]) / 3])
     np.testing.assert_allclose(revision.weights, [0.4, 0.3, 0.3])
     assert revision.labels == ["staff", None, "both"]
@@ -66,41 +67,40 @@ def test_a_merged_theme_is_the_mean_weighted_by_prevalence():
 
 def test_merging_does_not_depend_on_how_themes_are_scaled():
     size = np.array([5.0, 0.1, 2.0, 30.0])
-    one = merged([0, 2, 3], None, themes=TOPICS, weights=WEIGHTS, own=OWN, names=NAMES).themes[0]
+    one = merged(BEFORE, [0, 2, 3], None).themes[0]
     scaled = TOPICS * size[:, None]
-    two = merged([0, 2, 3], None, themes=scaled, weights=WEIGHTS / size, own=OWN, names=NAMES).themes[0]
+    two = merged(Revision(scaled, WEIGHTS / size, OWN, NAMES), [0, 2, 3], None).themes[0]
     np.testing.assert_allclose(two / two.sum(), one / one.sum())
 
 
 def test_a_merged_theme_may_take_a_label_that_is_freed_but_none_that_is_not():
-    parts = {"themes": TOPICS, "weights": WEIGHTS, "own": OWN, "names": NAMES}
-    assert merged([1, 2], "noise", **parts).labels == ["staff", "noise", None]
-    assert merged([1, 2], None, **parts).labels == ["staff", None, None]
+    assert merged(BEFORE, [1, 2], "noise").labels == ["staff", "noise", None]
+    assert merged(BEFORE, [1, 2], None).labels == ["staff", None, None]
     with pytest.raises(InputError, match="two themes would be called 'staff'"):
-        merged([1, 2], "staff", **parts)
+        merged(BEFORE, [1, 2], "staff")
 
 
 def test_themes_without_any_weight_are_merged_evenly():
-    revision = merged([0, 1], None, themes=TOPICS, weights=np.zeros(4), own=OWN, names=NAMES)
+    revision = merged(Revision(TOPICS, np.zeros(4), OWN, NAMES), [0, 1], None)
     np.testing.assert_allclose(revision.themes[0], TOPICS[:2].mean(axis=0))
 
 
 def test_dropping_leaves_the_others_as_they_are():
     before = TOPICS.copy()
-    revision = dropped(["staff", 3, 3], themes=TOPICS, weights=WEIGHTS, own=OWN, names=NAMES)
+    revision = dropped(BEFORE, ["staff", 3, 3])
     np.testing.assert_array_equal(revision.themes, TOPICS[[1, 2]])
     np.testing.assert_array_equal(revision.weights, WEIGHTS[[1, 2]])
     assert revision.labels == [None, "noise"]
-    assert dropped("noise", themes=TOPICS, weights=WEIGHTS, own=OWN, names=NAMES).labels == ["staff", None, None]
+    assert dropped(BEFORE, "noise").labels == ["staff", None, None]
     np.testing.assert_array_equal(TOPICS, before)
 
 
 def test_too_few_or_too_many_themes_are_errors():
     for group in ([], [1], [1, 1], ["noise", 2]):
         with pytest.raises(InputError, match="merging needs at least two themes"):
-            merged(group, None, themes=TOPICS, weights=WEIGHTS, own=OWN, names=NAMES)
+            merged(BEFORE, group, None)
     with pytest.raises(InputError, match="dropping all 4 themes leaves no model"):
-        dropped(range(4), themes=TOPICS, weights=WEIGHTS, own=OWN, names=NAMES)
+        dropped(BEFORE, range(4))
 
 
 REVIEWS = synthetic_reviews(300, seed=4)

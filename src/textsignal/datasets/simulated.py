@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,6 +12,7 @@ from scipy.special import expit
 from sklearn.metrics import r2_score
 
 from textsignal.arrays import Vector
+from textsignal.checks import check_number
 from textsignal.errors import InputError
 
 Rows = slice | Sequence[int] | NDArray[np.bool_ | np.int64] | None
@@ -26,13 +25,11 @@ class SimulatedCorpus:
 
     Attributes
     ----------
-    counts : (documents, terms) occurrences of each term in each document; a document may be empty.
-    ratings : (documents,) observed ratings, 1 to `n_levels`.
-    terms : names of the terms.
-    weights : (documents, topics) true topic proportions W; rows sum to one.
-    topics : (topics, terms) true term distributions H; rows sum to one.
+    counts : (texts, terms) occurrences of each term in each text; a text may be empty.
+    ratings : (texts,) observed ratings, 1 to `n_levels`; terms : names of the terms.
+    weights : (texts, topics) true topic proportions W; topics : (topics, terms) true term distributions H.
     effects : (topics,) true coefficients beta on the log odds.
-    probability : (documents,) true p = sigmoid(W beta), the chance of each level above the first.
+    probability : (texts,) true p = sigmoid(W beta), the chance of each level above the first.
     n_levels : number of rating levels.
     """
 
@@ -55,11 +52,11 @@ class SimulatedCorpus:
         return r_squared(self.ratings, self.expected_ratings, rows)
 
     def texts(self) -> list[str]:
-        """Return the documents as text: each term's name repeated by its count, in order of the terms."""
+        """Return the texts: the name of each term repeated by its count, in order of the terms."""
         names = np.array(self.terms, dtype=object)
         tokens = np.repeat(names[self.counts.indices], self.counts.data.astype(np.int64))
         ends = np.cumsum(self.counts.sum(axis=1)).astype(np.int64)
-        return [" ".join(document) for document in np.split(tokens, ends[:-1])]
+        return [" ".join(text) for text in np.split(tokens, ends[:-1])]
 
 
 def simulate_corpus(
@@ -76,7 +73,7 @@ def simulate_corpus(
 ) -> SimulatedCorpus:
     """Draw a corpus and its ratings from the paper's data-generating process.
 
-    With K topics and V terms, for topic k and document d::
+    With K topics and V terms, for topic k and text d::
 
         h_k    ~ Dirichlet(term_sparsity, ..., term_sparsity)       over V terms
         w_d    ~ Dirichlet(topic_sparsity, ..., topic_sparsity)     over K topics
@@ -91,9 +88,9 @@ def simulate_corpus(
     Parameters
     ----------
     n_documents, n_terms, n_topics : size of the corpus and of its truth, each at least 1.
-    mean_length : mean number of tokens of a document, above 0.
-    topic_sparsity, term_sparsity : Dirichlet concentrations, above 0; the smaller, the fewer topics a document and
-        terms a topic has.
+    mean_length : mean number of tokens of a text, above 0.
+    topic_sparsity, term_sparsity : Dirichlet concentrations, above 0; the smaller, the fewer topics a text and terms a
+        topic has.
     effect_sd : standard deviation of the effects; 0 makes ratings independent of the text.
     n_levels : number of rating levels, at least 2.
     random_state : seed of the draw, or a Generator; the same seed gives the same corpus.
@@ -102,11 +99,6 @@ def simulate_corpus(
     -------
     SimulatedCorpus
         Counts and ratings together with the truth behind them.
-
-    Raises
-    ------
-    InputError
-        If an argument is out of its range.
 
     Examples
     --------
@@ -117,12 +109,11 @@ def simulate_corpus(
     >>> 0 < corpus.ceiling() < 1
     True
     """
-    check_integer("n_documents", n_documents, at_least=1)
-    check_integer("n_terms", n_terms, at_least=1)
-    check_integer("n_topics", n_topics, at_least=1)
-    check_integer("n_levels", n_levels, at_least=2)
-    check_positive("mean_length", mean_length)
-    check_positive("effect_sd", effect_sd, or_zero=True)
+    for name, size in {"n_documents": n_documents, "n_terms": n_terms, "n_topics": n_topics}.items():
+        check_integer(name, size, least=1)
+    check_integer("n_levels", n_levels, least=2)
+    check_number("mean_length", mean_length, least=0, above=True)
+    check_number("effect_sd", effect_sd, least=0)
     rng = generator("random_state", random_state)
 
     topics = _dirichlet(rng, (n_topics, n_terms), "term_sparsity", term_sparsity)
@@ -138,19 +129,16 @@ def simulate_corpus(
 
 
 def _dirichlet(rng: np.random.Generator, shape: tuple[int, int], name: str, concentration: float) -> Vector:
-    """Rows of a symmetric Dirichlet; InputError if double precision cannot represent them."""
-    check_positive(name, concentration)
+    """Rows of a symmetric Dirichlet; raise if double precision cannot represent them."""
+    check_number(name, concentration, least=0, above=True)
     rows = rng.dirichlet(np.full(shape[1], float(concentration)), size=shape[0])
     if not np.allclose(rows.sum(axis=1), 1):
-        raise InputError(f"{name} must be within double precision, got {concentration!r}; try 1e-4 to 1e4")
+        raise InputError(f"{name}={concentration!r} must be within double precision; try 1e-4 to 1e4")
     return rows
 
 
 def _draw_counts(rng: np.random.Generator, lengths: NDArray[np.int64], weights: Vector, topics: Vector) -> sp.csr_array:
-    """Draw Multinomial(length, w H) for each document: numbers of tokens by topic, then a term for each token.
-
-    Memory is the tokens of one topic, not documents x terms.
-    """
+    """Multinomial(length, w H) for each text, by the tokens of one topic at a time, not texts x terms."""
     n_documents, n_terms = len(weights), topics.shape[1]
     counts = sp.csr_array((n_documents, n_terms))
     for tokens, topic in zip(rng.multinomial(lengths, weights).T, topics, strict=True):
@@ -169,18 +157,10 @@ def r_squared(observed: NDArray[np.int64], predicted: Vector, rows: Rows) -> flo
     return float(r2_score(y, predicted[chosen]))
 
 
-def check_integer(name: str, value: int, *, at_least: int) -> None:
-    """Raise unless `value` is a whole number of at least `at_least`."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < at_least:
-        raise InputError(f"{name} must be an integer of at least {at_least}, got {value!r}")
-
-
-def check_positive(name: str, value: float, *, or_zero: bool = False) -> None:
-    """Raise unless `value` is a finite number above 0, or 0 where that is allowed."""
-    usable = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
-    if not usable or value < 0 or (value == 0 and not or_zero):
-        bound = "of at least 0" if or_zero else "above 0"
-        raise InputError(f"{name} must be a finite number {bound}, got {value!r}")
+def check_integer(name: str, value: int, *, least: int) -> None:
+    """Raise unless `value` is an integer of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InputError(f"{name}={value!r} must be a whole number of at least {least}")
 
 
 def generator(name: str, seed: Seed) -> np.random.Generator:
@@ -188,4 +168,4 @@ def generator(name: str, seed: Seed) -> np.random.Generator:
     try:
         return np.random.default_rng(seed)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must be an integer from 0 on, a Generator or None, got {seed!r}") from error
+        raise InputError(f"{name}={seed!r} must be an integer from 0 on, a Generator or None") from error

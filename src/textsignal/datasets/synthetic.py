@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import cycle, product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,8 +18,7 @@ from scipy.special import expit, logit
 from textsignal.arrays import Vector
 from textsignal.datasets.simulated import Rows, Seed, check_integer, generator, r_squared
 
-#: Intercept of the log odds of each star above the first: of reviews, and of those with opinions, which without any
-#: have 3 stars on average. Standard deviation of the reviewer's mood.
+#: Intercept of the log odds of each star above the first, without and with opinions; standard deviation of the mood.
 INTERCEPT, OPINIONS_INTERCEPT, MOOD_SD = 1.2, 0.0, 0.25
 #: With opinions, aspects in a review, and chances that one is mentioned negatively, neutrally and positively.
 ASPECTS_EACH, CHANCES = 3, (0.35, 0.3, 0.35)
@@ -45,12 +45,10 @@ class Aspect:
 
     Attributes
     ----------
-    name : label of the aspect.
-    effect : what mentioning it adds to the log odds of every star above the first; 0 if neutral.
+    effect : contribution of a mention to the log odds of every star above the first; 0 if neutral.
     share : probability that a review mentions it.
-    keywords : lower-case words that hardly occur outside the aspect, so that they identify it among a topic's terms.
-    sentences : templates of the sentences about it.
-    words : alternatives for each `{slot}` of the templates.
+    keywords : lower-case words that hardly occur outside the aspect and so identify it among the terms of a theme.
+    sentences : templates of the sentences about it; words : alternatives for each `{slot}` of the templates.
     """
 
     name: str
@@ -69,8 +67,8 @@ def _words(slots: Mapping[str, str]) -> Words:
     return {slot: _listed(words) for slot, words in slots.items()}
 
 
-def _aspect(name: str, effect: float, share: float, keywords: str, sentences: str, words: Mapping[str, str]) -> Aspect:
-    return Aspect(name, effect, share, _listed(keywords), tuple(sentences.splitlines()), _words(words))
+def _aspect(keywords: str, sentences: str, words: Mapping[str, str], **others: Any) -> Aspect:
+    return Aspect(keywords=_listed(keywords), sentences=tuple(sentences.splitlines()), words=_words(words), **others)
 
 
 _PHRASES = tomllib.loads(Path(__file__).with_name("reviews.toml").read_text(encoding="utf-8"))
@@ -101,8 +99,7 @@ class SyntheticReviews:
     ----------
     texts, ratings : the reviews, and their stars, 1 to 5.
     aspects : subjects of the reviews, with the planted effect and share of each.
-    mentions : (reviews, aspects) True if a review is about an aspect.
-    tones : (reviews, aspects) 1 if it mentions the aspect positively, -1 if negatively, else 0.
+    mentions : (reviews, aspects) True if a review mentions an aspect; tones : 1 if positively, -1 if negatively.
     probability : (reviews,) true chance of each star above the first, the reviewer's mood included.
     hotels : (reviews,) the hotel of each, of four; complaints of one kind gather at one hotel (`COMPLAINTS_AT`).
     dates : (reviews,) day of writing, over three years; `GROWING` complaints are written later than the rest.
@@ -123,24 +120,20 @@ class SyntheticReviews:
         return 1 + 4 * self.probability
 
     def ceiling(self, rows: Rows = None) -> float:
-        """R2 of the true expected ratings on `rows` (all by default).
-
-        The mood is not in the text; without it the ceiling is about .01 lower.
-        """
+        """R2 of the true expected ratings on `rows` (all by default); without the mood it is about .01 lower."""
         return r_squared(self.ratings, self.expected_ratings, rows)
 
     @property
-    def lifts(self) -> Vector:
+    def costs(self) -> Vector:
         """(aspects,) increase of the true mean rating without negative mentions of each."""
-        return self._without(-1)
+        return self._change_without(-1)
 
     @property
-    def worths(self) -> Vector:
+    def gains(self) -> Vector:
         """(aspects,) decrease of the true mean rating without positive mentions of each."""
-        return 0.0 - self._without(1)
+        return 0.0 - self._change_without(1)
 
-    def _without(self, tone: int) -> Vector:
-        """(aspects,) change of the mean rating without the mentions of this tone."""
+    def _change_without(self, tone: int) -> Vector:
         added = np.abs([aspect.effect for aspect in self.aspects]) * np.where(self.tones == tone, tone, 0)
         moved = expit(logit(self.probability)[:, None] - added)
         return np.asarray(4 * (moved - self.probability[:, None]).mean(axis=0), dtype=float)
@@ -154,15 +147,15 @@ class SyntheticReviews:
 def synthetic_reviews(n: int = 2000, seed: Seed = 0, *, opinions: bool = False) -> SyntheticReviews:
     """Write synthetic hotel reviews with planted aspects.
 
-    A grammar of this package writes the reviews, about no real hotel. Each is about one to five of eleven aspects: some
-    raise the rating, some lower it, some are common and neutral, and two are rare and strong. With m_a = 1 where aspect
-    a is mentioned, else 0::
+    A grammar writes the reviews; no hotel is real. Each is about one to five of eleven aspects: some raise the rating,
+    some lower it, some are common and neutral, and two are rare and strong. With m_a = 1 where aspect a is mentioned,
+    else 0::
 
         eta    = intercept + sum_a effect_a m_a + mood,     mood ~ Normal(0, 0.25^2)
         rating = 1 + Binomial(4, sigmoid(eta))
 
     With `opinions` each review is about three of eight aspects, each mentioned positively, negatively or neutrally, and
-    m_a is 1, -1 or 0: themes have both lift and worth, and these are known.
+    m_a is 1, -1 or 0: themes have both cost and gain, and these are known.
 
     Parameters
     ----------
@@ -175,11 +168,6 @@ def synthetic_reviews(n: int = 2000, seed: Seed = 0, *, opinions: bool = False) 
     SyntheticReviews
         Texts and ratings together with the truth behind them.
 
-    Raises
-    ------
-    InputError
-        If an argument is out of its range.
-
     Examples
     --------
     >>> from textsignal.datasets import synthetic_reviews
@@ -189,7 +177,7 @@ def synthetic_reviews(n: int = 2000, seed: Seed = 0, *, opinions: bool = False) 
     >>> [aspect.name for aspect in reviews.aspects if aspect.effect == 0]
     ['location and transport', 'business trip', 'room furniture']
     """
-    check_integer("n", n, at_least=1)
+    check_integer("n", n, least=1)
     rng = generator("seed", seed)
     aspects, intercept = (OPINION_ASPECTS, OPINIONS_INTERCEPT) if opinions else (ASPECTS, INTERCEPT)
     effects, shares = np.array([(aspect.effect, aspect.share) for aspect in aspects]).T
@@ -201,8 +189,10 @@ def synthetic_reviews(n: int = 2000, seed: Seed = 0, *, opinions: bool = False) 
         tones = mentions * np.sign(effects).astype(np.int64)
     probability = expit(intercept + tones @ np.abs(effects) + rng.normal(0, MOOD_SD, n))
     ratings = 1 + rng.binomial(4, probability)
-    write = _write_opinions if opinions else _write_review
-    texts = [write(rng, aspects, *row) for row in zip(mentions, tones, strict=True)]
+    texts = []
+    for mentioned, tone in zip(mentions, tones, strict=True):
+        about = [aspects[a] for a in np.flatnonzero(mentioned)]
+        texts.append(_Writer(rng).opinions(about, tone[mentioned]) if opinions else _Writer(rng).review(about))
     hotels, dates = _draw_hotels(rng, mentions, aspects), _draw_dates(rng, mentions, aspects)
     return SyntheticReviews(texts, ratings, aspects, mentions, tones, probability, hotels, dates)
 
@@ -219,8 +209,8 @@ def _draw_three(rng: np.random.Generator, n: int, shares: Vector) -> NDArray[np.
 def _draw_mentions(rng: np.random.Generator, n: int, aspects: tuple[Aspect, ...]) -> NDArray[np.bool_]:
     """Draw n sets of one to five aspects that do not contradict each other, each aspect at its planted share.
 
-    A set's log probability is, up to a constant, the sum of its aspects' scores; each score is moved until
-    the aspect's share is met. Of all distributions with these shares, this one has the greatest entropy.
+    The log probability of a set is, up to a constant, the sum of scores of its aspects, which are adapted to the
+    shares: of all distributions with these shares, the one of greatest entropy.
     """
     sets = np.array(list(product([False, True], repeat=len(aspects))))
     allowed = (sets.sum(axis=1) >= 1) & (sets.sum(axis=1) <= 5)
@@ -261,61 +251,48 @@ def _draw_dates(
     return FIRST_DAY + (position * (days + 1)).astype("timedelta64[D]")
 
 
-class _Dealer:
-    """Deals from tuples of phrases in random order, none of them twice before all have been dealt."""
+@dataclass
+class _Writer:
+    """Writes a review from phrases dealt in random order, none twice before all have been dealt."""
 
-    def __init__(self, rng: np.random.Generator) -> None:
-        self._rng = rng
-        self._decks: dict[tuple[str, ...], Iterator[str]] = {}
+    rng: np.random.Generator
+    decks: dict[tuple[str, ...], Iterator[str]] = field(default_factory=dict)
 
     def deal(self, phrases: tuple[str, ...]) -> str:
-        if phrases not in self._decks:
-            self._decks[phrases] = cycle([phrases[i] for i in self._rng.permutation(len(phrases))])
-        return next(self._decks[phrases])
+        if phrases not in self.decks:
+            self.decks[phrases] = cycle([phrases[i] for i in self.rng.permutation(len(phrases))])
+        return next(self.decks[phrases])
 
     def sentence(self, templates: tuple[str, ...], words: Words) -> str:
         """Deal a template and fill each of its `{slots}`."""
         return re.sub(r"\{(\w+)\}", lambda slot: self.deal(words[slot[1]]), self.deal(templates))
 
+    def opinions(self, aspects: Sequence[Aspect], tones: NDArray[np.int64]) -> str:
+        """Write one sentence for each aspect, in random order."""
+        sentences = []
+        for a in self.rng.permutation(len(aspects)).tolist():
+            own, tone = aspects[a].words, int(tones[a])
+            slots = {"thing": own["thing"], "own": own[_TONES[tone]], "any": _JUDGING[tone]}
+            sentences.append(self.sentence(aspects[a].sentences, slots))
+        return " ".join(f"{s[0].upper()}{s[1:]}." for s in sentences)
 
-def _write_opinions(
-    rng: np.random.Generator, aspects: tuple[Aspect, ...], mentioned: NDArray[np.bool_], tones: NDArray[np.int64]
-) -> str:
-    """Write one sentence for each aspect, in random order."""
-    dealer, sentences = _Dealer(rng), []
-    for a in rng.permutation(np.flatnonzero(mentioned)).tolist():
-        own, tone = aspects[a].words, int(tones[a])
-        slots = {"thing": own["thing"], "own": own[_TONES[tone]], "any": _JUDGING[tone]}
-        sentences.append(dealer.sentence(aspects[a].sentences, slots))
-    return " ".join(f"{s[0].upper()}{s[1:]}." for s in sentences)
-
-
-def _write_review(
-    rng: np.random.Generator, aspects: tuple[Aspect, ...], mentioned: NDArray[np.bool_], tones: NDArray[np.int64]
-) -> str:
-    """Write one or two sentences for each aspect, in random order, between an opening and a closing."""
-    dealer = _Dealer(rng)
-    chosen = [aspects[a] for a in np.flatnonzero(mentioned)]
-    sentences: list[str] = []
-    for aspect, repeats in _plan(rng, chosen):
-        for _ in range(repeats):
-            sentence = dealer.sentence(aspect.sentences, aspect.words)
-            if sentences and rng.random() < 0.15:
-                sentence = f"{dealer.sentence(_CONNECTORS, _FILLER_WORDS)} {sentence}"
-            sentences.append(sentence)
-    if len(chosen) < 3 or rng.random() < 0.5:
-        sentences.insert(0, dealer.sentence(_OPENINGS, _FILLER_WORDS))
-    if len(chosen) < 3 or rng.random() < 0.3:
-        sentences.append(dealer.sentence(_CLOSINGS, _FILLER_WORDS))
-    marks = np.where(rng.random(len(sentences)) < 0.07, "!", ".")
-    text = " ".join(f"{s[0].upper()}{s[1:]}{mark}" for s, mark in zip(sentences, marks, strict=True))
-    return f"{text} {dealer.deal(_EMOJI)}" if rng.random() < 0.04 else text
-
-
-def _plan(rng: np.random.Generator, aspects: list[Aspect]) -> list[tuple[Aspect, int]]:
-    """Put the aspects in random order, each with its number of sentences: two for the strongest."""
-    size = len(aspects)
-    # At most six sentences keep a review of five aspects readable.
-    n_twice = rng.integers(size == 1, min(size, 2, 6 - size), endpoint=True)
-    strongest = sorted(aspects, key=lambda aspect: -abs(aspect.effect))[:n_twice]
-    return [(aspects[i], 2 if aspects[i] in strongest else 1) for i in rng.permutation(size)]
+    def review(self, aspects: Sequence[Aspect]) -> str:
+        """Write one or two sentences for each aspect, in random order, between an opening and a closing."""
+        rng, size = self.rng, len(aspects)
+        # The strongest aspects get two sentences; at most six keep a review of five aspects readable.
+        n_twice = rng.integers(size == 1, min(size, 2, 6 - size), endpoint=True)
+        strongest = sorted(aspects, key=lambda aspect: -abs(aspect.effect))[:n_twice]
+        sentences: list[str] = []
+        for aspect in [aspects[i] for i in rng.permutation(size)]:
+            for _ in range(2 if aspect in strongest else 1):
+                sentence = self.sentence(aspect.sentences, aspect.words)
+                if sentences and rng.random() < 0.15:
+                    sentence = f"{self.sentence(_CONNECTORS, _FILLER_WORDS)} {sentence}"
+                sentences.append(sentence)
+        if size < 3 or rng.random() < 0.5:
+            sentences.insert(0, self.sentence(_OPENINGS, _FILLER_WORDS))
+        if size < 3 or rng.random() < 0.3:
+            sentences.append(self.sentence(_CLOSINGS, _FILLER_WORDS))
+        marks = np.where(rng.random(len(sentences)) < 0.07, "!", ".")
+        text = " ".join(f"{s[0].upper()}{s[1:]}{mark}" for s, mark in zip(sentences, marks, strict=True))
+        return f"{text} {self.deal(_EMOJI)}" if rng.random() < 0.04 else text

@@ -53,14 +53,10 @@ from textsignal.text.tokens import SentenceTexts, tokenised
 
 #: Called with a method's name, the number of folds done, and of all folds.
 Progress = Callable[[str, int, int], None]
-#: Differences of fewer standard errors are frequent by chance.
-CLEAR = 2.0
-#: Standard errors over fewer units are rough.
-FEW_UNITS = 20
-#: Fewest texts of a fold.
-FEWEST_OF_FOLD = 10
-#: Most classes without an order.
-MOST_CLASSES = 20
+#: Differences of fewer standard errors are frequent by chance; standard errors over fewer units are rough.
+CLEAR, FEW_UNITS = 2.0, 20
+#: Fewest texts of a fold; most classes without an order.
+FEWEST_OF_FOLD, MOST_CLASSES = 10, 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,13 +96,8 @@ def auc_of(happened: NDArray[np.bool_], predicted: Vector, folds: NDArray[np.int
     """Return the AUC, the mean over folds that have both values, weighted by their texts.
 
     Predictions of different fits are not compared. Influences are those of DeLong, DeLong and Clarke-Pearson (1988).
-
-    Examples
-    --------
-    >>> auc_of(np.array([True, True, False, False]), np.array([0.9, 0.4, 0.4, 0.1]), np.zeros(4, int)).value
-    0.875
     """
-    influence, ranks = np.zeros(len(predicted)), np.zeros(len(predicted))
+    influence, ranks = np.zeros((2, len(predicted)))
     total, n_known = 0.0, 0
     for fold in np.unique(folds):
         rows = np.flatnonzero(folds == fold)
@@ -140,26 +131,21 @@ class Standing:
     @property
     def number(self) -> str:
         """Three digits, without a minus before 0."""
-        return f"{round(self.value, 3) + 0.0:.3f}"
+        return f"{self.value:z.3f}"
 
     @property
     def difference(self) -> str:
         """The difference to ours in units of its standard error."""
         size, error = abs(self.ahead), self.std_error
+        against = f"its standard error ({error:.3f})"
         if not size > error:
-            return (
-                f"the difference of {size:.3f} is not larger than its standard error ({error:.3f}), so call them equal"
-            )
-        often = "more than chance gives as a rule" if size >= CLEAR * error else "which chance gives often"
-        return f"the difference of {size:.3f} is {size / error:.1f} times its standard error ({error:.3f}), {often}"
+            return f"the difference of {size:.3f} is not larger than {against}, so they count as equal"
+        often = "which is rarely due to chance" if size >= CLEAR * error else "which is often due to chance"
+        return f"the difference of {size:.3f} is {size / error:.1f} times {against}, {often}"
 
 
 def say_best(measure: str, standings: Mapping[str, Standing], best_by_log_score: str, *, clear: bool) -> str:
-    """Describe the best method, and its difference to ours compared with the standard error.
-
-    standings : of all methods by this measure, the best first.
-    clear : True if the best is significantly better than the mean.
-    """
+    """Describe the best of the methods, in this order, and its difference to ours; clear : if it beats the mean."""
     best, other, *_ = standings.values()
     mean, by_score = standings["mean"], standings[best_by_log_score].method
     if not clear:
@@ -177,16 +163,13 @@ def say_best(measure: str, standings: Mapping[str, Standing], best_by_log_score:
 
 
 def say_gain(standings: Mapping[str, Standing], *, text_tells: bool) -> str:
-    """Describe what ours gives in addition to predictions, compared with the best of the others.
-
-    text_tells : True if ours is significantly better than the mean.
-    """
+    """Describe what ours gives in addition to predictions; text_tells : True if ours clearly beats the mean."""
     own = standings[OURS].method
     if not text_tells:
         mean = standings["mean"].method
         return (
-            f"{own.named} {own.verb('is', 'are')} not clearly better than {mean.label} here, so make nothing of what "
-            f"{own.verb('it says', 'they say')} of the response."
+            f"{own.named} {own.verb('is', 'are')} not clearly better than {mean.label} here, so do not interpret what "
+            f"{own.verb('it says', 'they say')} about the response."
         )
     rival = next(standing.method for name, standing in standings.items() if name != OURS)
     gives = f"{own.label} {own.verb('gives', 'give')} {own.gives}"
@@ -208,10 +191,7 @@ LOG_SCORE, LOG_LOSS = Measure("log_score", "log score", -1), Measure("log_score"
 
 @dataclass(frozen=True, eq=False)
 class Predicted:
-    """Predictions of a method for all texts, by fits that held each out.
-
-    mean : (texts,) expected responses, or (texts, classes) the probability of each; log_scores : (texts,).
-    """
+    """Predictions for all texts by fits that held each out: mean as of `Outcome`, and (texts,) log scores."""
 
     method: Method
     mean: Vector
@@ -225,8 +205,7 @@ class Comparison:
     family : of the response, with the scale of all texts; families : the one that each fold took.
     given, numbers : (texts,) responses as they were given, and in numbers.
     rows : (texts,) their rows in the input, from 1; folds : (texts,) the fold that held each out.
-    units : (texts,) numbers of the units that are held out together.
-    predicted : predictions of each method, by its name.
+    units : (texts,) numbers of the units that are held out together; predicted : by the name of each method.
     """
 
     family: Family
@@ -240,14 +219,14 @@ class Comparison:
 
     @property
     def measures(self) -> tuple[Measure, Measure]:
-        """R2 of numbers, AUC of two values, accuracy of classes; and the log score of all, the log loss of classes."""
+        """R2 of numbers, AUC of two values or accuracy of classes; and the log score, called log loss for classes."""
         if self.family.n_predictors > 1:
             return ACCURACY, LOG_LOSS
         return (AUC, LOG_LOSS) if self.family.name == "bernoulli" else (R2, LOG_SCORE)
 
     @property
     def leading(self) -> Measure:
-        """The measure that methods are ordered by: R2 of numbers, else the log loss, which minds every chance."""
+        """The measure that methods are ordered by: R2 of numbers, else the log loss."""
         return R2 if R2 in self.measures else LOG_LOSS
 
     def estimate(self, name: str, measure: Measure, rows: NDArray[np.bool_] | slice = slice(None)) -> Estimate:
@@ -273,12 +252,11 @@ class Comparison:
     def table(self) -> pd.DataFrame:
         """Table with one row per method, the best by the leading measure first.
 
-        Columns: method; for both measures its value, its difference to ours (method less ours) and the standard error
-        of that, paired over texts, or over whole groups; folds_better (the number of folds in which the method is
-        better than ours, by the leading measure); described.
+        Columns: method; for both measures its value, the difference to ours (method less ours) and its standard error,
+        paired over texts or groups; folds_better (the number that beat ours, by the leading measure); described.
         """
         rows = []
-        for name in self.predicted:
+        for name, predicted in self.predicted.items():
             row: dict[str, object] = {"method": name}
             for measure in self.measures:
                 standing = self.standing(name, measure)
@@ -287,11 +265,9 @@ class Comparison:
                 row[f"{measure.name}_std_error"] = standing.std_error
             ahead = self._by_fold(name) - self._by_fold(OURS)
             row["folds_better"] = int(np.sum(self.leading.sign * ahead > 0))
-            row["described"] = self.predicted[name].method.described
-            rows.append(row)
-        table = pd.DataFrame(rows)
-        order = np.argsort(-self.leading.sign * table[self.leading.name].to_numpy(), kind="stable")
-        return table.iloc[order].reset_index(drop=True)
+            rows.append(row | {"described": predicted.method.described})
+        ascending = self.leading.sign < 0
+        return pd.DataFrame(rows).sort_values(self.leading.name, ascending=ascending, kind="stable", ignore_index=True)
 
     def _by_fold(self, name: str) -> Vector:
         """(folds,) a method by the leading measure in each fold."""
@@ -300,7 +276,7 @@ class Comparison:
 
     @cached_property
     def sentences(self) -> tuple[str, str]:
-        """A sentence on the best method and its significance, and one on what ours gives in addition to predictions."""
+        """A sentence on the best method, and one on what ours gives in addition to predictions."""
         leading = self.leading
         standings = {name: self.standing(name, leading) for name in self.table["method"]}
         label = leading.label if leading.sign > 0 else f"{leading.label} (less is better)"
@@ -356,37 +332,31 @@ def compare_methods(
     _check_model(model)
     check_number("folds", folds, least=2, whole=True)
     check_number("seed", seed, least=0, whole=True)
-    tokens = model.tokenise(texts)
+    tokens, n_folds = model.tokenise(texts), int(folds)
     observed = parts.scale_of(model.options).observe(tokens, responses)
-    column, numbers = response_column(len(tokens), responses), check_groups(groups, len(tokens))
-    rows = _usable(observed, int(folds))
+    column, clusters = response_column(len(tokens), responses), check_groups(groups, len(tokens))
+    rows = _usable(observed, n_folds)
     model, family = _with_scale(model, observed.at(rows))
-    kept = tokens.at(rows)
-    units = kept.first_copies() if numbers is None else numbers[rows]
-    _check_units(units, int(folds), grouped=numbers is not None)
+    kept, numbers = tokens.at(rows), observed.responses[rows]
+    units = kept.first_copies() if clusters is None else clusters[rows]
+    n_units = np.unique(units).size
+    if n_units < n_folds:
+        what = "different texts" if clusters is None else "groups"
+        raise InputError(f"there are {n_units} {what}, and folds={n_folds} need at least as many; give fewer folds")
     words = tokenised(kept.texts)
-    given = column[rows] if family.has_text else observed.responses[rows]
-    documents = ComparedTexts(kept, words, count_ngrams(words), given, observed.responses[rows], units)
-    of_documents = fold_numbers(units, documents.numbers, int(folds), int(seed))
-    _check_training(documents.numbers, of_documents, family)
-    splits = [documents.split(of_documents == fold, int(seed)) for fold in range(int(folds))]
+    given = column[rows] if family.has_text else numbers
+    compared = ComparedTexts(kept, words, count_ngrams(words), given, numbers, units)
+    of_texts = fold_numbers(units, numbers, n_folds, int(seed))
+    _check_training(numbers, of_texts, family)
+    splits = [compared.split(of_texts == fold, int(seed)) for fold in range(n_folds)]
     methods = [OUR_METHOD, *METHODS]
     if family.n_predictors > 1:
         methods = [replace(method, label=method.of_classes) for method in methods if method.of_classes]
     outcomes = _outcomes(splits, methods, model, n_jobs, progress)
-    return Comparison(
-        family=family,
-        families=tuple(outcome.family.name for outcome in outcomes[0]),
-        given=given,
-        numbers=documents.numbers,
-        rows=rows + 1,
-        folds=of_documents,
-        units=units,
-        predicted={
-            method.name: _joined(method, documents, splits, of_splits)
-            for method, of_splits in zip(methods, outcomes, strict=True)
-        },
-    )
+    joined = (_joined(method, splits, of_splits) for method, of_splits in zip(methods, outcomes, strict=True))
+    families = tuple(outcome.family.name for outcome in outcomes[0])
+    predicted = {predicted.method.name: predicted for predicted in joined}
+    return Comparison(family, families, given, numbers, rows + 1, of_texts, units, predicted)
 
 
 def _outcomes(
@@ -413,13 +383,11 @@ def _outcomes(
     return [outcomes[start : start + len(splits)] for start in range(0, len(outcomes), len(splits))]
 
 
-def _joined(
-    method: Method, documents: ComparedTexts, splits: Sequence[Split], outcomes: Sequence[Outcome]
-) -> Predicted:
+def _joined(method: Method, splits: Sequence[Split], outcomes: Sequence[Outcome]) -> Predicted:
     """Predictions for all texts, in their order."""
     order = np.argsort(np.concatenate([split.test for split in splits]))
     scores = [
-        outcome.family.log_scores(documents.given[split.test], outcome.eta)
+        outcome.family.log_scores(split.documents.given[split.test], outcome.eta)
         for split, outcome in zip(splits, outcomes, strict=True)
     ]
     mean = np.concatenate([outcome.mean for outcome in outcomes])[order]
@@ -427,7 +395,7 @@ def _joined(
 
 
 def _with_scale(model: Any, observed: Observed) -> tuple[Any, Family]:
-    """The model with the scale, or the classes, of all responses, as a fold may lack some; and the simplest family."""
+    """The model with the scale, or classes, of all responses, as a fold may lack some; and the simplest family."""
     if observed.family is not None and observed.family.has_text:
         family = observed.family
     elif isinstance(model.family, str) and model.family == AUTO:
@@ -451,7 +419,7 @@ def _check_model(model: Any) -> None:
 
 
 def _usable(observed: Observed, n_folds: int) -> NDArray[np.int64]:
-    """Rows with a response; raises an error if they are too few, or responses are constant."""
+    """Rows with a response; raise if they are too few, or responses are constant."""
     rows = np.flatnonzero(~np.isnan(observed.responses))
     if rows.size < FEWEST_OF_FOLD * n_folds:
         raise InputError(
@@ -463,15 +431,8 @@ def _usable(observed: Observed, n_folds: int) -> NDArray[np.int64]:
     return rows
 
 
-def _check_units(units: NDArray[np.int64], n_folds: int, *, grouped: bool) -> None:
-    n_units = np.unique(units).size
-    if n_units < n_folds:
-        what = "groups" if grouped else "different texts"
-        raise InputError(f"there are {n_units} {what}, and folds={n_folds} need at least as many; give fewer folds")
-
-
 def _check_training(numbers: Vector, folds: NDArray[np.int64], family: Family) -> None:
-    """Raise an error if the other folds of one have too little to learn from."""
+    """Raise if the texts outside a fold are too little to learn from."""
     of_classes = family.n_predictors > 1
     if of_classes and family.n_predictors >= MOST_CLASSES:
         raise InputError(
@@ -480,14 +441,14 @@ def _check_training(numbers: Vector, folds: NDArray[np.int64], family: Family) -
     values = np.unique(numbers)
     for fold in np.unique(folds):
         learnt = np.unique(numbers[folds != fold])
-        missing = values[~np.isin(values, learnt)]
+        missing = np.setdiff1d(values, learnt)
         if of_classes and missing.size:
-            label = family.levels[int(family.numbers.tolist().index(missing[0]))]
+            label = family.levels[family.numbers == missing[0]][0]
             raise InputError(
-                f"all documents of the class {label!r} are held out together, so it cannot be learnt; remove the class"
+                f"all texts of the class {label!r} are held out together, so it cannot be learnt; remove the class"
             )
         if learnt.size < 2:
             raise InputError(
                 f"without fold {fold + 1} all responses are {learnt[0]:g}, so there is nothing to learn; give fewer "
-                "folds, or more documents"
+                "folds, or more texts"
             )

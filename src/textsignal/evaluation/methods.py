@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -63,10 +63,7 @@ SLOPE_PENALTY = 1e-2
 
 
 def fit_baselines(X: sp.csr_array, y: Vector) -> dict[str, Any]:
-    """Fit ridge and linear regression on terms, and the mean: name -> fitted regression of scikit-learn.
-
-    X : (texts, terms); y : (texts,), none missing.
-    """
+    """Fit ridge and linear regression on terms, and the mean: name -> fitted regression; y has no missing values."""
     return {
         "ridge": fit_ridge(X, y),
         "linear": LinearRegression(tol=LINEAR_TOL).fit(X, y),
@@ -75,15 +72,14 @@ def fit_baselines(X: sp.csr_array, y: Vector) -> dict[str, Any]:
 
 
 def fit_ridge(X: sp.csr_array, y: Vector) -> Any:
-    """Fit ridge regression on terms, its penalty chosen by cross-validation; equal rows are in one fold."""
+    """Fit ridge regression, its penalty chosen by cross-validation; equal rows are in one fold."""
     rows = [X.indices[start:end].tobytes() + X.data[start:end].tobytes() for start, end in pairwise(X.indptr.tolist())]
     numbers, distinct = pd.factorize(np.array(rows, dtype=object))
     chosen = choose_penalty(_ridge_path, X, y, numbers * FOLDS // len(distinct), PENALTIES, mean_squared_error)
     return _ridge(chosen.penalty).fit(X, y)
 
 
-@dataclass(frozen=True, eq=False)
-class Chosen:
+class Chosen(NamedTuple):
     """The penalty that predicts held-out texts best, and (texts, ...) its predictions out of fold."""
 
     penalty: float
@@ -98,12 +94,9 @@ def choose_penalty(
     penalties: Sequence[float],
     loss: Callable[[Vector, Vector], float],
 ) -> Chosen:
-    """Try penalties in order, the strongest first, until the loss on held-out folds rises; one fold has the strongest.
+    """Try penalties, the strongest first, until the loss on held-out folds rises; the strongest if there is one fold.
 
-    Weaker ones fit worse still and take longest: a search over all by scikit-learn would fit them too.
-
-    X : (texts, terms), sparse; y : (texts,), none missing; folds : (texts,) the fold of each.
-    loss : of responses and their predictions.
+    A search over all by scikit-learn would fit the weaker ones too, which take longest.
     """
     sides = [(folds == fold, fit_path(X[folds != fold], y[folds != fold])) for fold in np.unique(folds)]
     best, least = Chosen(penalties[0], np.full(len(y), np.nan)), np.inf
@@ -147,12 +140,10 @@ def _glm_path(family: Family, X: sp.csr_array, y: Vector) -> Callable[[float], P
 
 
 def fold_numbers(units: NDArray[np.int64], responses: Vector, n_folds: int, seed: int) -> NDArray[np.int64]:
-    """Return (texts,) folds of about equal size.
+    """Return (texts,) folds of about equal size; units : (texts,) numbers of groups, or copies of a text, not split.
 
-    The largest units are dealt first, each to the fold with the fewest texts; units of equal size by their response
+    The largest units are assigned first, each to the fold with the fewest texts; units of equal size by their response
     if it has few values, and else at random.
-
-    units : (texts,) numbers of what is not split, such as groups, or copies of a text; responses : (texts,).
     """
     numbers, first, places, sizes = np.unique(units, return_index=True, return_inverse=True, return_counts=True)
     levels, strata = np.unique(responses, return_inverse=True)
@@ -161,9 +152,9 @@ def fold_numbers(units: NDArray[np.int64], responses: Vector, n_folds: int, seed
     loads = [(0, fold) for fold in range(n_folds)]
     folds = np.empty(numbers.size, dtype=np.int64)
     for unit in order.tolist():
-        documents, fold = loads[0]
+        n_texts, fold = loads[0]
         folds[unit] = fold
-        heapq.heapreplace(loads, (documents + int(sizes[unit]), fold))
+        heapq.heapreplace(loads, (n_texts + int(sizes[unit]), fold))
     return folds[places]
 
 
@@ -171,9 +162,8 @@ def fold_numbers(units: NDArray[np.int64], responses: Vector, n_folds: int, seed
 class ComparedTexts:
     """Texts, all of which have a response.
 
-    tokens : input of our model; words, ngrams : of all texts, and (texts, terms) counts as of `count_ngrams`.
+    tokens : input of our model; ngrams : (texts, terms) counts of `count_ngrams`; units : as of `fold_numbers`.
     given, numbers : (texts,) responses as they were given, and in numbers.
-    units : (texts,) numbers of the units that are held out together.
     """
 
     tokens: SentenceTexts
@@ -194,10 +184,7 @@ class ComparedTexts:
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Rows of the texts to learn from and of those to predict; inner : (training texts,) folds of the former.
-
-    numbers : (training texts,) responses in numbers.
-    """
+    """Rows of the texts to learn from and to predict; inner, numbers : (training texts,) folds and responses."""
 
     documents: ComparedTexts
     train: NDArray[np.int64]
@@ -225,11 +212,7 @@ class Split:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """Predictions of a method for texts that it has not seen.
-
-    mean : (texts,) expected response, or (texts, classes) the probability of each.
-    family, eta : the predictive distribution.
-    """
+    """Predictions for new texts: mean (texts,), or probabilities (texts, classes), and their distribution."""
 
     mean: Vector
     family: Family
@@ -238,12 +221,10 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Method:
-    """A method of a comparison: its name in tables, label in sentences, description, and its fit.
+    """A method of a comparison: name in tables, label in sentences, and what it gives in addition to predictions.
 
     fit : from the texts, the family of ours (None before it is known) and our model to predictions.
-    gives : what it gives in addition to predictions.
-    of_classes : its label where the response has classes without an order; "" if it does not take them.
-    plural : True if the label is one.
+    of_classes : label for a response of classes without an order; "" if not applicable; plural : of the label.
     """
 
     name: str
@@ -265,7 +246,7 @@ class Method:
 
 
 def _fit_ours(split: Split, family: Family | None, model: Any) -> Outcome:
-    """Our model, by one thread."""
+    """Our model, with one thread."""
     fitted = clone(model).set_params(n_jobs=1)
     tokens = split.documents.tokens
     fitted.fit(tokens.at(split.train), split.documents.given[split.train])
@@ -330,8 +311,8 @@ def _linear(
 ) -> Outcome:
     """A linear regression on columns, by the penalty that predicts held-out texts best.
 
-    Its predictions enter the GLM for probabilities as they are. Through the link they had a worse log score on ratings,
-    two values and overdispersed counts (by .002 to .1), and a better one (by .02) only on Poisson counts.
+    Its predictions enter the GLM for probabilities untransformed. Through the link they had a worse log score on
+    ratings, two values and overdispersed counts (by .002 to .1), and a better one (by .02) only on Poisson counts.
     """
     y = split.numbers
     chosen = choose_penalty(path, X, y, split.inner, penalties, mean_squared_error)
@@ -355,10 +336,7 @@ def _glm(split: Split, family: Family, X: sp.csr_array, X_new: sp.csr_array) -> 
 
 
 def _with_probabilities(split: Split, family: Family, unseen: Vector, new: Vector) -> Outcome:
-    """A GLM of the family on predictions: `unseen` of training texts by fits that held them out, `new` of others.
-
-    unseen, new : (texts,), or (texts, P).
-    """
+    """A GLM of the family on predictions (texts,) or (texts, P), `unseen` of training texts, out of fold."""
     columns, others = (each.reshape(len(each), -1) for each in (unseen, new))
     centre, spread = columns.mean(axis=0), columns.std(axis=0)
     spread = np.where(spread > 0, spread, 1.0)
@@ -369,55 +347,56 @@ def _with_probabilities(split: Split, family: Family, unseen: Vector, new: Vecto
     return Outcome(fit.family.mean(eta), fit.family, eta)
 
 
-#: Our model's name among methods, and as a method by its training.
+#: Our model's name among methods, and the method.
 OURS = "textsignal"
 OUR_METHOD = Method(
-    OURS,
-    "themes and tone",
-    "themes and tone",
-    "the themes of texts, their tone, and their costs and gains",
-    _fit_ours,
+    name=OURS,
+    label="themes and tone",
+    described="themes and tone",
+    gives="the themes of texts, their tone, and their costs and gains",
+    fit=_fit_ours,
     of_classes="themes and tone",
     plural=True,
 )
+_OF_EACH_WORD = "a number for each word and pair of words"
 #: Methods to compare ours with.
 METHODS = (
     Method(
-        "mean",
-        "the mean",
-        "the mean of training, or how often each class is, whatever the text",
-        "nothing",
-        _fit_mean,
+        name="mean",
+        label="the mean",
+        described="the mean of training, or how often each class is, whatever the text",
+        gives="nothing",
+        fit=_fit_mean,
         of_classes="how often classes are",
     ),
     Method(
-        "ridge",
-        "ridge",
-        "ridge regression on words and pairs of words",
-        "a number for each word and pair of words",
-        lambda split, family, model: _linear(split, family, *split.ngrams(), _ridge_path, PENALTIES),
+        name="ridge",
+        label="ridge",
+        described="ridge regression on words and pairs of words",
+        gives=_OF_EACH_WORD,
+        fit=lambda split, family, model: _linear(split, family, *split.ngrams(), _ridge_path, PENALTIES),
     ),
     Method(
-        "lasso",
-        "the lasso",
-        "lasso on words and pairs of words",
-        "a number for each word or pair of words that it keeps",
-        _fit_lasso,
+        name="lasso",
+        label="the lasso",
+        described="lasso on words and pairs of words",
+        gives="a number for each word or pair of words that it keeps",
+        fit=_fit_lasso,
     ),
     Method(
-        "GLM",
-        "the GLM on words",
-        "ridge-penalised GLM of the family on words and pairs of words",
-        "a number for each word and pair of words",
-        lambda split, family, model: _glm(split, family, *split.ngrams()),
+        name="GLM",
+        label="the GLM on words",
+        described="ridge-penalised GLM of the family on words and pairs of words",
+        gives=_OF_EACH_WORD,
+        fit=lambda split, family, model: _glm(split, family, *split.ngrams()),
         of_classes="the GLM on words",
     ),
     Method(
-        "two-stage",
-        "two-stage",
-        "topics by scikit-learn's NMF, then a GLM of the family on them",
-        "topics and their effects, but not the tone of what texts say about them",
-        _fit_two_stage,
+        name="two-stage",
+        label="two-stage",
+        described="topics by scikit-learn's NMF, then a GLM of the family on them",
+        gives="topics and their effects, but not the tone of what texts say about them",
+        fit=_fit_two_stage,
         of_classes="two-stage",
     ),
 )

@@ -29,10 +29,10 @@ OVERFIT_GAP, OVERFIT_SHARE = 0.15, 0.35
 
 
 def calibration_table(y: ArrayLike, predicted: ArrayLike, n_bins: int = 10) -> pd.DataFrame:
-    """Return mean prediction and mean response in bins of documents with similar predictions, all about equally large.
+    """Return mean prediction and mean response in bins of texts with similar predictions, all about equally large.
 
-    Columns: predicted, observed (means), standard_error (of the mean response, NaN for a single document), documents.
-    Documents of equal predictions share a bin, so there may be fewer bins than `n_bins`.
+    Columns: predicted, observed (means), standard_error (of the mean response, NaN for a single text), documents.
+    Texts of equal predictions share a bin, so there may be fewer bins than `n_bins`.
 
     Examples
     --------
@@ -82,13 +82,6 @@ def overfit_warning(training_r2: float, held_out_r2: float, n_held_out: int) -> 
 
     It is far above if the gap in R2 is larger than OVERFIT_GAP, larger than chance among n held-out texts
     (2 / sqrt(n)), and more than OVERFIT_SHARE of training's R2.
-
-    Examples
-    --------
-    >>> overfit_warning(0.96, 0.58, 400)
-    'R2 is 0.96 on training texts, but only 0.58 on held-out ones: ...'
-    >>> overfit_warning(0.75, 0.69, 2000) is None
-    True
     """
     gap = training_r2 - held_out_r2
     if not gap > max(OVERFIT_GAP, 2 / np.sqrt(max(n_held_out, 1)), OVERFIT_SHARE * training_r2):

@@ -1,6 +1,6 @@
-"""Tables of themes: terms, labels, mentions, mean response, cost and gain; over all documents, by group or by response.
+"""Tables of themes, over all texts, by group or by response, and of topics.
 
-Cost and gain are counterfactuals of the fitted model, not causal claims.
+Cost and gain are what-ifs on the fitted model, not causal claims.
 """
 
 from __future__ import annotations
@@ -14,14 +14,17 @@ from numpy.typing import ArrayLike
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
+from textsignal.estimators import TopicEstimator
 from textsignal.insight.inputs import as_groups
 from textsignal.insight.naming import MEASURES
 from textsignal.reading.mentions import Mentions
 from textsignal.reading.themes import ThemeReader
-from textsignal.reading.words import ranked_terms
+from textsignal.reading.words import ranked_terms, relevance
 
 #: Terms of a theme listed in a table of drivers.
 DRIVER_TERMS = 10
+#: Terms in a label, and the most relevant terms that they are chosen from.
+LABEL_TERMS, LABEL_CHOICE = 3, 10
 
 
 def driver_table(mentions: Mentions) -> pd.DataFrame:
@@ -29,16 +32,8 @@ def driver_table(mentions: Mentions) -> pd.DataFrame:
 
     Columns: theme; mentions (share of texts that mention it), share (of all text), mean_response (of texts that
     mention it), mean_elsewhere (of the others), praise and complaints (shares of its mentions that move the linear
-    predictor for the better and for the worse), cost and gain (by how much the mean response would rise without the
-    complaints, and fall without the praise).
-
-    Examples
-    --------
-    >>> from textsignal.families import Binomial
-    >>> yes, half = np.ones((2, 1), dtype=bool), np.array([0.5, -0.5])
-    >>> one = Mentions(Binomial(4, 1), half, half[:, None], np.ones((2, 1)), yes, np.array([4.0, 2.0]), np.ones(2))
-    >>> driver_table(one).loc[0, ["mentions", "mean_response", "praise", "cost"]].round(2).tolist()
-    [1.0, 3.0, 0.5, 0.24]
+    predictor for the better and for the worse), cost and gain (increase of the mean response without the complaints,
+    and decrease without the praise).
     """
     counted = mentions.mentioned * mentions.weight[:, None]
     answered = mentions.weight * ~np.isnan(mentions.responses)
@@ -65,18 +60,16 @@ def _ratio(part: Vector, whole: Vector) -> Vector:
 
 
 def _change(mentions: Mentions, parts: Vector) -> Vector:
-    """(themes,) change of the mean response when parts (documents, themes) are subtracted from eta."""
-    before = mentions.family.mean(mentions.eta)
-    changes = [
-        np.average(mentions.family.mean(mentions.eta - part) - before, weights=mentions.weight) for part in parts.T
-    ]
+    """(themes,) change of the mean response when parts (texts, themes) are subtracted from eta."""
+    mean, before, weight = mentions.family.mean, mentions.family.mean(mentions.eta), mentions.weight
+    changes = [np.average(mean(mentions.eta - part) - before, weights=weight) for part in parts.T]
     return np.array(changes, dtype=float)
 
 
 def grouped_drivers(mentions: Mentions, by: ArrayLike | pd.Series | None) -> pd.DataFrame:
-    """Return `driver_table` by decreasing cost; with `by` for each group, with columns group and documents.
+    """Return `driver_table` by decreasing cost; with `by`, (texts,) groups, for each, with columns group and documents.
 
-    by : (documents,) the group of each; documents without a group are excluded.
+    Texts without a group are excluded.
     """
     if by is None:
         return by_cost(driver_table(mentions))
@@ -101,7 +94,7 @@ def by_cost(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def theme_table(reader: ThemeReader, labels: Sequence[str | None], n_terms: int, better: int) -> pd.DataFrame:
-    """Return the drivers in the texts that a model knows, with coherence; better : 1 if more is better, -1 if less is."""
+    """Return the drivers in the texts that a model knows, and coherence; better : 1 if more is better, else -1."""
     shown = with_words(reader, driver_table(reader.known(better)), labels, n_terms)
     shown.insert(len(shown.columns) - 1, "coherence", reader.words.coherence)
     return by_cost(shown)
@@ -130,51 +123,67 @@ def stacked(tables: Mapping[Any, pd.DataFrame], noun: str) -> pd.DataFrame:
 
 
 def response_columns(responses: Any) -> dict[str, pd.Series]:
-    """Return the columns of a table of responses by name; raise InputError unless names are unique.
-
-    Examples
-    --------
-    >>> list(response_columns(pd.DataFrame({"stars": [1, 5], "votes": [0, 2]})))
-    ['stars', 'votes']
-    """
+    """Return the columns of a table of responses by name; raise InputError unless names are unique."""
     if not isinstance(responses, pd.DataFrame):
         kind = type(responses).__name__
         raise InputError(f"responses must be a DataFrame with a named column for each response, not a {kind}")
     if not len(responses.columns):
         raise InputError("responses have no column; give one for each response")
-    names = [str(name) for name in responses.columns]
-    twice = [name for number, name in enumerate(names) if name in names[:number]]
-    if twice:
-        raise InputError(f"two responses are called {twice[0]!r}; give each column a name of its own")
+    names = pd.Index([str(name) for name in responses.columns])
+    if names.has_duplicates:
+        twice = names[names.duplicated()][0]
+        raise InputError(f"two responses are called {twice!r}; give each column a different name")
     return {name: responses.iloc[:, number].rename(name) for number, name in enumerate(names)}
 
 
-def deviation(responses: Vector, weight: Vector) -> float:
-    """Return the standard deviation of the known responses; NaN if none is known or all are equal.
-
-    Examples
-    --------
-    >>> deviation(np.array([1.0, 5.0, np.nan]), np.ones(3))
-    2.0
-    """
-    known = ~np.isnan(responses) & (weight > 0)
+def _deviation(mentions: Mentions) -> float:
+    """Standard deviation of the known responses; NaN if none is known or all are equal."""
+    known = ~np.isnan(mentions.responses) & (mentions.weight > 0)
     if not known.any():
         return float("nan")
-    values, weight = responses[known], weight[known]
+    values, weight = mentions.responses[known], mentions.weight[known]
     return float(np.sqrt(np.average((values - np.average(values, weights=weight)) ** 2, weights=weight))) or np.nan
 
 
 def compared(mentions: Mapping[str, Mentions], labels: Sequence[str]) -> pd.DataFrame:
     """Compare cost and gain of themes across responses, in points and (`_sd`) in standard deviations of each.
 
-    Themes are sorted by their largest cost_sd. mentions : the same documents and themes for each response.
+    Themes are sorted by their largest cost_sd. mentions : in the same texts, for each response.
     """
-    tables = {name: driver_table(documents) for name, documents in mentions.items()}
+    tables = {name: driver_table(one) for name, one in mentions.items()}
+    sd = {name: _deviation(one) for name, one in mentions.items()}
     columns = {(measure, name): table[measure] for measure in MEASURES for name, table in tables.items()}
-    for measure in MEASURES:
-        for name, documents in mentions.items():
-            sd = deviation(documents.responses, documents.weight)
-            columns[f"{measure}_sd", name] = tables[name][measure] / sd
+    columns |= {(f"{measure}_sd", name): tables[name][measure] / sd[name] for measure in MEASURES for name in tables}
     table = pd.DataFrame(columns).rename_axis(columns=["measure", "response"])
     table.index = pd.MultiIndex.from_arrays([range(len(labels)), list(labels)], names=["theme", "label"])
     return table.iloc[np.argsort(-table["cost_sd"].max(axis=1).to_numpy(), kind="stable")]
+
+
+def topic_table(estimator: TopicEstimator, coherence: Vector, terms: Sequence[str], n_terms: int) -> pd.DataFrame:
+    """Return one row per topic: topic (its number), label, effect, prevalence, coherence, terms.
+
+    A label is made of the most relevant terms, first those that no other topic uses more. Effects of classes without
+    an order are on the logarithm of the probability, against the average class, with the class in the first column.
+    """
+    centred = estimator.centred_effects
+    topics = estimator.components_ / centred.size[:, None]
+    ranked = np.argsort(-relevance(topics, centred.prevalence), axis=1, kind="stable")
+    used = [[j for j in row if topics[k, j] > 0] for k, row in enumerate(ranked[:, : max(n_terms, LABEL_CHOICE)])]
+    most = topics.argmax(axis=0)
+    distinguishing = [sorted(row[:LABEL_CHOICE], key=lambda j: most[j] != k) for k, row in enumerate(used)]
+    table = pd.DataFrame(
+        {
+            "topic": np.arange(len(topics)),
+            "label": [", ".join(terms[j] for j in row[:LABEL_TERMS]) for row in distinguishing],
+            "effect": np.nan,
+            "prevalence": centred.prevalence,
+            "coherence": coherence,
+            "terms": [[terms[j] for j in row[:n_terms]] for row in used],
+        }
+    )
+    if estimator.family_.n_predictors == 1:
+        return table.assign(effect=centred.effects)
+    effects = np.column_stack([np.zeros(len(centred.effects)), centred.effects])
+    effects -= effects.mean(axis=1, keepdims=True)
+    each = zip(estimator.family_.levels, effects.T, strict=True)
+    return stacked({label: table.assign(effect=column) for label, column in each}, "class")

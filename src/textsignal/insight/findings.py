@@ -1,4 +1,4 @@
-"""Findings in sentences, what to fix first and what to keep: shared by page, terminal, notebooks and tables."""
+"""Findings in sentences, and what to fix first and what to keep: for the page, the terminal, notebooks and tables."""
 
 from __future__ import annotations
 
@@ -28,35 +28,34 @@ FORMATS = {
     **dict.fromkeys(("coherence", "mean_response", "mean_elsewhere"), "{:.2f}"),
     "prevalence": "{:.1%}",
 }
-#: A row of a table of drivers, or an object with its attributes: label, reach, well, badly, cost, gain, mean_response
-#: and mean_elsewhere (None or NaN without a response), for themes raises and lowers, and with ranges cost_low,
-#: cost_high, cost_clear and likewise for worth.
+#: A row of a table of drivers, or an object with its columns as attributes. Optional: mean_response and mean_elsewhere
+#: (None or NaN without a response), raises and lowers, and ranges, such as cost_low, cost_high and cost_clear.
 Theme = Any
 
 
 def to_fix(themes: Sequence[Theme], naming: Naming, n: int = TO_FIX) -> list[Theme]:
-    """Return the themes with the largest cost: clear ones first; last those worth more, or with judging words only."""
-    costly = [theme for theme in themes if theme.cost >= NOTHING]
-
-    def rank(theme: Theme) -> tuple[bool, bool, float]:
-        last = theme.gain > theme.cost or _only_judged(theme, sides(naming)[0])
-        return not is_clear(theme, "cost"), last, -theme.cost
-
-    return sorted(costly, key=rank)[:n]
+    """Return the themes with the largest cost: clear ones first; last those of larger gain, or judging words only."""
+    return _ranked(themes, 0, naming)[:n]
 
 
 def to_keep(themes: Sequence[Theme], fixed: Sequence[Theme], naming: Naming, n: int = TO_KEEP) -> list[Theme]:
-    """Return the themes with the largest worth, except `fixed`: clear ones first; last those with judging words only.
+    """Return the themes with the largest gain, except `fixed`: clear ones first; last those with judging words only.
 
-    A theme may be both the strongest evidence against a class and for it, so classes have no exception.
+    A theme may be the strongest evidence both against a class and for it, so classes have no exception.
     """
-    excluded = [] if naming.is_class else fixed
-    valued = [theme for theme in themes if theme.gain >= NOTHING and theme not in excluded]
+    return _ranked([theme for theme in themes if naming.is_class or theme not in fixed], 1, naming)[:n]
+
+
+def _ranked(themes: Sequence[Theme], side: int, naming: Naming) -> list[Theme]:
+    """Themes by cost (side 0) or gain (side 1)."""
+    measure, words = MEASURES[side], sides(naming)[side]
 
     def rank(theme: Theme) -> tuple[bool, bool, float]:
-        return not is_clear(theme, "gain"), _only_judged(theme, sides(naming)[1]), -theme.gain
+        only_judged = hasattr(theme, words) and not _telling(theme, getattr(theme, words))
+        last = only_judged or (side == 0 and theme.gain > theme.cost)
+        return not is_clear(theme, measure), last, -getattr(theme, measure)
 
-    return sorted(valued, key=rank)[:n]
+    return sorted((theme for theme in themes if getattr(theme, measure) >= NOTHING), key=rank)
 
 
 def titles_of(fixed: Sequence[Theme], kept: Sequence[Theme], naming: Naming) -> tuple[str, str]:
@@ -73,19 +72,8 @@ def sides(naming: Naming) -> tuple[str, str]:
     return ("raises", "lowers") if naming.lower_is_better else ("lowers", "raises")
 
 
-def _only_judged(theme: Theme, side: str) -> bool:
-    return hasattr(theme, side) and not _telling(theme, getattr(theme, side))
-
-
 def _telling(theme: Theme, words: Sequence[str]) -> list[str]:
-    """Words that add to the label of a theme and do not only judge.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> _telling(SimpleNamespace(label="room, bed"), ["rooms", "worst", "not clean", "tiny"])
-    ['not clean', 'tiny']
-    """
+    """Words that add to the label of a theme and do not only judge."""
     named = {word[:STEM] for word in theme.label.replace(",", " ").split()}
 
     def tells(words: list[str]) -> bool:
@@ -96,53 +84,42 @@ def _telling(theme: Theme, words: Sequence[str]) -> list[str]:
 
 def cost_of(theme: Theme, naming: Naming) -> str:
     """Return the sentences that follow the name of a theme to fix."""
-    words = getattr(theme, sides(naming)[0], ())
-    change = _what_if(theme, "cost", naming.stances[0], naming.rise[0], naming)
-    return f"{_mentions(theme, theme.complaints, naming.ways[0], words, naming)} {change}"
+    return _sentences(theme, 0, theme.complaints, naming)
 
 
 def gain_of(theme: Theme, naming: Naming) -> str:
     """Return the sentences that follow the name of a theme to keep."""
-    words = getattr(theme, sides(naming)[1], ())
-    change = _what_if(theme, "gain", naming.stances[1], naming.rise[1], naming)
-    return f"{_mentions(theme, theme.praise, naming.ways[1], words, naming)} {change}"
-
-
-def _what_if(theme: Theme, measure: str, kind: str, way: str, naming: Naming) -> str:
-    change, span = naming.amount(getattr(theme, measure)), range_of(theme, measure)
-    around, doubt = ("", "") if span is None else (f" ({span.written(naming)})", span.doubt)
-    return f"If nothing {kind} were said of it, {naming.short_average} would be {change} {way}{around}.{doubt}"
+    return _sentences(theme, 1, theme.praise, naming)
 
 
 def finding_of(theme: Theme, naming: Naming) -> str:
-    """Return a theme in one or two sentences: its cost or its gain, whichever is larger."""
+    """Return a theme in two or three sentences: its cost or its gain, whichever is larger."""
     if max(theme.cost, theme.gain) < NOTHING:
-        return f"“{theme.label}”: {theme.mentions:.0%} of texts speak of it. It does not move {naming.subject}."
+        return f"“{theme.label}”: mentioned in {theme.mentions:.0%} of texts. It does not move {naming.subject}."
     return f"“{theme.label}”{cost_of(theme, naming) if theme.cost >= theme.gain else gain_of(theme, naming)}"
 
 
-def _mentions(theme: Theme, share: float, how: str, words: Sequence[str], naming: Naming) -> str:
-    """Sentences on reach, tone and mean response of a theme."""
-    telling = _telling(theme, words)[:WORDS]
-    behind = f" ({', '.join(telling)})" if telling else ""
-    mentions = f": {theme.mentions:.0%} of texts speak of it, {share:.0%} of them {how}{behind}."
+def _sentences(theme: Theme, side: int, share: float, naming: Naming) -> str:
+    """Sentences on mentions, mean response, and cost (side 0) or gain (side 1) of a theme."""
+    measure, way = MEASURES[side], naming.ways[side]
+    telling = _telling(theme, getattr(theme, sides(naming)[side], ()))[:WORDS]
+    listed = f" ({', '.join(telling)})" if telling else ""
+    sentences = f": mentioned in {theme.mentions:.0%} of texts, with {way} in {share:.0%} of these{listed}."
     here, elsewhere = theme.mean_response, theme.mean_elsewhere
-    if here is None or elsewhere is None or np.isnan(here) or np.isnan(elsewhere):
-        return mentions
-    first, second = naming.mean(here, 1), naming.mean(elsewhere, 1)
-    return (
-        mentions
-        if first == second
-        else f"{mentions} Where it comes up, {naming.average} is {first} instead of {second}."
-    )
+    if not (here is None or elsewhere is None or np.isnan(here) or np.isnan(elsewhere)):
+        first, second = naming.mean(here, 1), naming.mean(elsewhere, 1)
+        if first != second:
+            sentences += f" Where it is mentioned, {naming.average} is {first} instead of {second}."
+    interval = range_of(theme, measure)
+    around, doubt = ("", "") if interval is None else (f" ({interval.written(naming)})", interval.doubt)
+    change = f"{naming.amount(getattr(theme, measure))} {naming.rise[side]}{around}"
+    return f"{sentences} Without the {way}, {naming.short_average} would be {change}.{doubt}"
 
 
 def shown(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table of themes for people: rounded, and with lists as text."""
-    columns = {
-        name: table[name].map(FORMATS[name].format) if name in FORMATS else table[name] for name in table.columns
-    }
-    return with_lists_as_text(pd.DataFrame(columns))
+    rounded = {name: table[name].map(FORMATS[name].format) for name in table.columns if name in FORMATS}
+    return with_lists_as_text(table.assign(**rounded))
 
 
 class Drivers(pd.DataFrame):
@@ -152,13 +129,13 @@ class Drivers(pd.DataFrame):
 
     Examples
     --------
-    >>> row = {"theme": 0, "label": "noise", "mentions": 0.3, "praise": 0.1, "complaints": 0.5, "cost": 0.06, "gain": 0.01}
-    >>> means = {"mean_response": 3.1, "mean_elsewhere": 4.0}
-    >>> for finding in Drivers.of(pd.DataFrame([row | means]), Naming("rating", "stars")).findings().to_fix:
+    >>> row = {"label": "noise", "mentions": 0.3, "praise": 0.1, "complaints": 0.5, "cost": 0.06, "gain": 0.0}
+    >>> table = pd.DataFrame([row | {"mean_response": 3.1, "mean_elsewhere": 4.0}])
+    >>> for finding in Drivers.of(table, Naming("rating", "stars")).findings().to_fix:
     ...     print(finding.replace(". ", ".\n"))
-    “noise”: 30% of texts speak of it, 50% of them badly.
-    Where it comes up, the average rating is 3.1 instead of 4.0.
-    If nothing bad were said of it, the average would be 0.06 stars higher.
+    “noise”: mentioned in 30% of texts, with complaints in 50% of these.
+    Where it is mentioned, the average rating is 3.1 instead of 4.0.
+    Without the complaints, the average would be 0.06 stars higher.
     """
 
     _metadata: ClassVar[list[str]] = ["naming"]
@@ -198,15 +175,13 @@ class Drivers(pd.DataFrame):
 
     def _repr_html_(self) -> str:
         """Findings, and the table below them."""
-        found = self.findings()
         lists = [
             f"<p><strong>{title}</strong></p><ul>{''.join(f'<li>{escape(each)}</li>' for each in sentences)}</ul>"
-            for title, sentences in zip(self.titles, found, strict=True)
+            for title, sentences in zip(self.titles, self.findings(), strict=True)
             if sentences
         ]
-        condition = f"<p>{escape(self.naming.condition)}</p>" if self.naming.given else ""
-        condition += f"<p>{escape(self.attrs['basis'])}</p>" if "basis" in self.attrs else ""
-        return "".join(lists) + condition + str(shown(self).to_html(index=False, border=0))
+        notes = [f"<p>{escape(note)}</p>" for note in (self.naming.condition, self.attrs.get("basis")) if note]
+        return "".join([*lists, *notes, shown(self).to_html(index=False, border=0)])
 
 
 class Found(NamedTuple):

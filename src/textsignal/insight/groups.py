@@ -1,7 +1,4 @@
-"""Themes by group and over time: reach and tone in each group or period, and changes from first to last.
-
-Means of small groups are shrunk towards the mean of all documents.
-"""
+"""Themes by group and over time: mentions, tone, cost and gain by group or period, and changes from first to last."""
 
 from __future__ import annotations
 
@@ -19,14 +16,14 @@ from textsignal.errors import InputError
 from textsignal.insight.inputs import Times
 from textsignal.reading.mentions import Mentions
 
-#: Means of fewer documents than this are marked as uncertain.
+#: Means of fewer texts than this are marked as uncertain.
 FEW = 10
-#: A group differs clearly from all documents if its mean is this many standard deviations away; means that differ by
-#: less than the second number differ by rounding alone.
+#: A group differs clearly if its mean is this many standard deviations from that of all texts; differences below the
+#: second number are due to rounding.
 CLEAR, ROUNDING = 2.0, 1e-9
-#: Most periods; fewest, if the dates allow it; documents that a period should have.
+#: Most periods; fewest, if the dates allow it; texts that a period should have.
 MOST, FEWEST, ENOUGH = 24, 3, 30
-#: Share of documents at either end that do not influence the length of periods, as dates may be wrong.
+#: Share of texts at either end that do not influence the length of periods, as dates may be wrong.
 STRAY = 0.01
 #: Probability that any theme is marked as changed if none is.
 FALSE_ALARM = 0.05
@@ -39,16 +36,16 @@ MONDAY = -3
 class GroupMeans:
     """Means by group, and their empirical Bayes estimates (method of moments).
 
-    With n_g documents of mean m_g in group g, n documents of mean m in all of G groups::
+    With n_g texts of mean m_g in group g, and n texts of mean m in all G groups::
 
         within   s2 = sum_g sum_i (v_i - m_g)^2 / (n - G)
         between  t2 = max(0, [sum_g n_g (m_g - m)^2 - (G - 1) s2] / [n - sum_g n_g^2 / n])
         shrunk      = m + B_g (m_g - m),    B_g = t2 / (t2 + s2 / n_g)
-        sd          = sqrt((1 - B_g) t2)    of the shrunk mean, given the documents
+        sd          = sqrt((1 - B_g) t2)    of the shrunk mean, given the texts
         error       = sqrt(s2 / n_g)        of the mean itself
 
-    s2 is pooled, so that a group of two documents that happen to agree does not look certain. The model is fixed: the
-    only uncertainty is the sampling of documents. Weights are frequencies.
+    s2 is pooled, so that a group of two texts that happen to agree does not look certain. The model is fixed: the
+    only uncertainty is the sampling of texts. Weights are frequencies.
 
     count : (groups, themes) n_g; mean : NaN where n_g is 0; shrunk, sd, error : like it; overall : (themes,) m.
     """
@@ -62,21 +59,20 @@ class GroupMeans:
 
     @property
     def clear(self) -> NDArray[np.int64]:
-        """(groups, themes) 1 and -1 where a group is clearly above and below all documents, else 0."""
+        """(groups, themes) 1 and -1 where a group is clearly above and below all texts, else 0."""
         away = self.shrunk - self.overall
         return np.where(np.abs(away) > np.maximum(CLEAR * self.sd, ROUNDING), np.sign(away), 0).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class GroupComparison:
-    """Reach, tone, cost and gain of themes by group.
+    """Mentions, tone, cost and gain of themes by group.
 
     names : of the groups; documents : (groups,) weight of each; spoken : (groups, themes) weight of mentions.
-    well, badly : (groups, themes) shares of mentions that move the linear predictor for the better and the worse.
-    reach : share of documents that speak of it.
-    tone : what its tone adds to the predicted response of a document that speaks of it,
-        mean(eta) - mean(eta - tone), in points of the response.
-    cost, gain : gain in the mean response without the bad mentions of a theme, and loss without the good ones.
+    praise, complaints : (groups, themes) shares of mentions that move the linear predictor for better and worse.
+    mentions : share of texts that mention a theme; tone : contribution of its tone to the predicted response of such a
+        text, mean(eta) - mean(eta - tone), in points of the response.
+    cost, gain : increase of the mean response without complaints about a theme, and decrease without praise.
     """
 
     names: tuple[Any, ...]
@@ -91,74 +87,50 @@ class GroupComparison:
 
     @property
     def few(self) -> NDArray[np.bool_]:
-        """(groups, themes) True if few documents of a group mention a theme."""
+        """(groups, themes) True if few texts of a group mention a theme."""
         return self.spoken < FEW
 
 
-def compare_groups(spoken: Mentions, groups: pd.Series) -> GroupComparison:
-    """Compare groups, the largest first; groups : (documents,) the group of each, missing to exclude a document.
-
-    Examples
-    --------
-    >>> from textsignal.families import Binomial
-    >>> yes, half = np.ones((4, 1), dtype=bool), np.array([0.5, -0.5, 0.5, 0.5])
-    >>> one = Mentions(Binomial(4, 1), half, half[:, None], np.ones((4, 1)), yes, np.full(4, 4.0), np.ones(4))
-    >>> found = compare_groups(one, pd.Series(["inn", "inn", "inn", None]))
-    >>> found.names, found.documents.tolist(), found.complaints.round(2).tolist()
-    (('inn',), [3.0], [[0.33]])
-    """
+def compare_groups(mentions: Mentions, groups: pd.Series) -> GroupComparison:
+    """Compare groups, the largest first; groups : (texts,) the group of each, missing to exclude a text."""
     codes, names = pd.factorize(groups)
-    weights = np.bincount(codes[codes >= 0], weights=spoken.weight[codes >= 0], minlength=len(names))
+    weights = np.bincount(codes[codes >= 0], weights=mentions.weight[codes >= 0], minlength=len(names))
     order = sorted(np.flatnonzero(weights > 0), key=lambda g: (-weights[g], str(names[g])))
     if not order:
         raise InputError("no document of any group counts: the weights of all are 0")
-    places = np.full(len(names) + 1, -1)
-    places[order] = np.arange(len(order))
-    return compare(spoken, places[codes], [names[g] for g in order])
+    numbers = np.full(len(names) + 1, -1)
+    numbers[order] = np.arange(len(order))
+    return compare(mentions, numbers[codes], [names[g] for g in order])
 
 
-def compare(spoken: Mentions, codes: NDArray[np.int64], names: Sequence[Any]) -> GroupComparison:
-    """Compare documents by codes : (documents,) the number of the group of each, -1 to exclude a document."""
+def compare(mentions: Mentions, codes: NDArray[np.int64], names: Sequence[Any]) -> GroupComparison:
+    """Compare texts by codes : (texts,) the number of the group of each, -1 to exclude a text."""
     rows = np.flatnonzero(codes >= 0)
-    part, codes, n = spoken.at(rows), codes[rows], len(names)
-    mean, before = part.family.mean, part.family.mean(part.eta)
-    measures: dict[str, list[GroupMeans]] = {
-        name: [] for name in ("mentions", "tone", "cost", "gain", "praise", "complaints")
-    }
-    for tone, bad, good, speaks in zip(part.tone.T, part.bad.T, part.good.T, part.mentioned.T, strict=True):
-        here = part.weight * speaks
+    used, codes, n = mentions.at(rows), codes[rows], len(names)
+    mean, before = used.family.mean, used.family.mean(used.eta)
+    by_theme: dict[str, list[GroupMeans]] = {}
+    for tone, bad, good, mentioned in zip(used.tone.T, used.bad.T, used.good.T, used.mentioned.T, strict=True):
+        here = used.weight * mentioned
         for name, values, weight in (
-            ("mentions", speaks.astype(float), part.weight),
-            ("tone", before - mean(part.eta - tone), here),
-            ("cost", part.better * (mean(part.eta - bad) - before), part.weight),
-            ("gain", part.better * (before - mean(part.eta - good)), part.weight),
+            ("mentions", mentioned.astype(float), used.weight),
+            ("tone", before - mean(used.eta - tone), here),
+            ("cost", used.better * (mean(used.eta - bad) - before), used.weight),
+            ("gain", used.better * (before - mean(used.eta - good)), used.weight),
             ("praise", (good != 0).astype(float), here),
             ("complaints", (bad != 0).astype(float), here),
         ):
-            measures[name].append(group_means(values, weight, codes, n))
-    means = {name: _side_by_side(parts) for name, parts in measures.items()}
-    return GroupComparison(
-        names=tuple(names),
-        documents=_sums(part.weight, codes, n),
-        spoken=means["tone"].count,
-        praise=means["praise"].mean,
-        complaints=means["complaints"].mean,
-        mentions=means["mentions"],
-        tone=means["tone"],
-        cost=means["cost"],
-        gain=means["gain"],
-    )
+            by_theme.setdefault(name, []).append(group_means(values, weight, codes, n))
+    means = {
+        name: GroupMeans(*(np.stack([getattr(part, f.name) for part in parts], axis=-1) for f in fields(GroupMeans)))
+        for name, parts in by_theme.items()
+    }
+    praise, complaints = means.pop("praise").mean, means.pop("complaints").mean
+    documents = _sums(used.weight, codes, n)
+    return GroupComparison(tuple(names), documents, means["tone"].count, praise, complaints, **means)
 
 
 def group_means(values: Vector, weight: Vector, codes: NDArray[np.int64], n_groups: int) -> GroupMeans:
-    """Return means of values (documents,) by group, each (groups,); `GroupMeans` has the formulas.
-
-    Examples
-    --------
-    >>> found = group_means(np.array([1.0, 3.0, 6.0, 8.0]), np.ones(4), np.array([0, 0, 1, 1]), 2)
-    >>> found.mean, found.shrunk.round(2)
-    (array([2., 7.]), array([2.2, 6.8]))
-    """
+    """Return means of values (texts,) by group, each (groups,); `GroupMeans` has the formulas."""
     count = _sums(weight, codes, n_groups)
     total, used = count.sum(), count > 0
     overall = float(weight @ values / total) if total > 0 else np.nan
@@ -170,7 +142,7 @@ def group_means(values: Vector, weight: Vector, codes: NDArray[np.int64], n_grou
     if freedom > 0 and groups_less_one > 0:
         within = spread / freedom
         between = max(0.0, (apart - groups_less_one * within) / (total - count @ count / total))
-    else:  # one group, or one document in each: differences between and within groups are confounded
+    else:  # one group, or one text in each: differences between and within groups are confounded
         within, between = (spread + apart) / max(total - 1, 1), 0.0
     scale = between * count + within
     kept = np.divide(between * count, scale, out=np.zeros(n_groups), where=scale > 0)
@@ -188,12 +160,6 @@ def _sums(values: Vector, codes: NDArray[np.int64], n_groups: int) -> Vector:
     return np.bincount(codes, weights=values, minlength=n_groups).astype(float)
 
 
-def _side_by_side(parts: Sequence[GroupMeans]) -> GroupMeans:
-    return GroupMeans(
-        *(np.stack([getattr(part, field.name) for part in parts], axis=-1) for field in fields(GroupMeans))
-    )
-
-
 @dataclass(frozen=True)
 class PeriodUnit:
     """Length of a period, in days or in months; noun : its plural."""
@@ -202,17 +168,20 @@ class PeriodUnit:
     days: int = 0
     months: int = 0
 
+    @property
+    def _first(self) -> int:
+        return MONDAY if self.days > 1 else 0
+
     def index(self, times: Times) -> NDArray[np.int64]:
         """Return the number of the period of each day."""
         if self.days:
-            return (times.astype("datetime64[D]").astype(np.int64) - MONDAY * (self.days > 1)) // self.days
+            return (times.astype("datetime64[D]").astype(np.int64) - self._first) // self.days
         return (times.astype("datetime64[M]").astype(np.int64) + 1970 * 12) // self.months
 
     def label(self, index: int) -> str:
         """Return the name of a period; a week is named by its Monday."""
         if self.days:
-            day = np.datetime64(index * self.days + MONDAY * (self.days > 1), "D")
-            return day_name(day)
+            return day_name(np.datetime64(index * self.days + self._first, "D"))
         year, month = divmod(index * self.months, 12)
         if self.months < 12:
             return f"{year} Q{month // 3 + 1}" if self.months == 3 else f"{MONTHS[month]} {year}"
@@ -232,10 +201,9 @@ UNITS = (
 
 @dataclass(frozen=True, eq=False)
 class Periods:
-    """Periods in the order of time, without a gap.
+    """Periods in the order of time, without a gap; the first and last may include everything before or after.
 
-    noun : such as "years"; names : of each; the first and last may include everything before or after.
-    codes : (documents,) the period of each, -1 for documents without date.
+    noun : such as "years"; names : of each; codes : (texts,) the period of each, -1 for texts without date.
     """
 
     noun: str
@@ -245,11 +213,7 @@ class Periods:
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """Change from the first third of the documents to the last.
-
-    before, after : (themes,); error : standard error of after - before; clear : 1 for a significant rise, -1 for a
-    significant fall, else 0.
-    """
+    """Change of themes: before, after, error (of after - before); clear : 1 if it clearly rises, -1 if it falls."""
 
     before: Vector
     after: Vector
@@ -259,7 +223,7 @@ class Change:
 
 @dataclass(frozen=True, eq=False)
 class Trends:
-    """Changes of themes; until, since : last day of the first third, first day of the last."""
+    """Changes from the first third of the texts, until a day, to the last third, since a day."""
 
     until: np.datetime64
     since: np.datetime64
@@ -268,16 +232,14 @@ class Trends:
 
 
 def periods_of(times: Times) -> Periods:
-    """Choose periods that are long enough to hold many documents and short enough to show changes.
+    """Choose periods that are long enough to hold many texts and short enough to show changes.
 
-    The shortest of `UNITS` that gives at most MOST periods with ENOUGH documents each on average. With too few
-    documents for that, the longest that gives FEWEST. Ends with few documents are merged with their neighbours.
+    The shortest of `UNITS` that gives at most MOST periods with ENOUGH texts each on average. With too few texts for
+    that, the longest that gives FEWEST. Ends with few texts are merged with their neighbours.
 
     Examples
     --------
     >>> days = np.arange("2014-03-01", "2016-02-01", dtype="datetime64[D]")
-    >>> periods_of(days).names[:2], periods_of(days.repeat(3)).names[:2]
-    (('2014 Q1', '2014 Q2'), ('Mar 2014', 'Apr 2014'))
     >>> periods_of(days[np.r_[:90:9, 90:600]]).names
     ('to 2014 Q2', '2014 Q3', '2014 Q4', '2015 Q1', '2015 Q2', 'since 2015 Q3')
     """
@@ -285,8 +247,7 @@ def periods_of(times: Times) -> Periods:
     stray = int(STRAY * dated.size)
     inner = dated[stray : dated.size - stray]
     unit = _unit(inner)
-    low, high = (int(index) for index in unit.index(inner[[0, -1]]))
-    index = unit.index(dated)
+    (low, high), index = unit.index(inner[[0, -1]]).tolist(), unit.index(dated)
     counts = np.bincount(np.clip(index, low, high) - low)
     least = min(ENOUGH, dated.size / counts.size / 2)
     first, last = low, high
@@ -298,14 +259,12 @@ def periods_of(times: Times) -> Periods:
     if first < last:
         names[0] = f"to {names[0]}" if index[0] < first else names[0]
         names[-1] = f"since {names[-1]}" if index[-1] > last else names[-1]
-    known = ~np.isnat(times)
-    codes = np.full(times.size, -1)
-    codes[known] = np.clip(unit.index(times[known]), first, last) - first
+    codes = np.where(np.isnat(times), -1, np.clip(unit.index(times), first, last) - first)
     return Periods(unit.noun, tuple(names), codes)
 
 
 def _unit(times: Times) -> PeriodUnit:
-    """Length of periods for these days, which are sorted."""
+    """Length of periods for sorted days."""
     n_periods = {unit: int(np.ptp(unit.index(times[[0, -1]]))) + 1 for unit in UNITS}
     fitting = [unit for unit in UNITS if n_periods[unit] <= MOST]
     several = [unit for unit in fitting if n_periods[unit] >= FEWEST]
@@ -313,29 +272,26 @@ def _unit(times: Times) -> PeriodUnit:
     return (plenty or several[-1:] or fitting)[0]
 
 
-def compare_periods(spoken: Mentions, periods: Periods) -> GroupComparison:
-    """Compare documents by period."""
-    return compare(spoken, periods.codes, periods.names)
+def compare_periods(mentions: Mentions, periods: Periods) -> GroupComparison:
+    """Compare texts by period."""
+    return compare(mentions, periods.codes, periods.names)
 
 
-def trends_of(spoken: Mentions, times: Times) -> Trends | None:
-    """Compare the first third of the documents, by date, with the last; None if all have one date.
+def trends_of(mentions: Mentions, times: Times) -> Trends | None:
+    """Compare the first third of the texts, by date, with the last; None if all have one date.
 
-    Documents of one day stay together. The threshold for a clear change keeps the probability that any theme without
-    a change is marked at FALSE_ALARM.
+    Texts of one day stay together. The threshold for a clear change keeps the probability that any theme without a
+    change is marked at FALSE_ALARM.
     """
-    known = ~np.isnat(times)
-    dated = np.sort(times[known])
+    dated = np.sort(times[~np.isnat(times)])
     until, since = dated[(dated.size - 1) // 3], dated[-1 - (dated.size - 1) // 3]
     if until == since:  # one day holds the middle third: compare it with the days before, or else after
         other = dated[dated < until] if until > dated[0] else dated[dated > until]
         if not other.size:
             return None
         until, since = (other[-1], since) if other[0] < since else (until, other[0])
-    codes = np.full(times.size, -1)
-    codes[known & (times <= until)] = 0
-    codes[known & (times >= since)] = 1
-    both = compare(spoken, codes, ("first", "last"))
+    codes = np.select([times <= until, times >= since], [0, 1], -1)
+    both = compare(mentions, codes, ("first", "last"))
     limit = norm.isf(FALSE_ALARM / 2 / max(both.spoken.shape[1], 1))
     enough = (both.spoken >= FEW).all(axis=0)
     changes = []
@@ -348,12 +304,6 @@ def trends_of(spoken: Mentions, times: Times) -> Trends | None:
 
 
 def day_name(day: np.datetime64) -> str:
-    """Return a date as text.
-
-    Examples
-    --------
-    >>> day_name(np.datetime64("2015-03-02"))
-    '2 Mar 2015'
-    """
+    """Return a date as text, such as "2 Mar 2015"."""
     year, month, number = str(day).rsplit("-", 2)
     return f"{int(number)} {MONTHS[int(month) - 1]} {year}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sized
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -19,22 +20,16 @@ from textsignal.reading.observed import Observed
 from textsignal.text.tokens import SentenceTexts
 
 Times = NDArray[np.datetime64]
-#: Ways to read a column of dates; the first that reads most is used: one format for all, day first, mixed formats.
+#: Ways to read dates: one format for all, day first, mixed formats. The first that reads most is used.
 READINGS: tuple[dict[str, Any], ...] = ({}, {"dayfirst": True}, {"format": "mixed"})
 #: Whole numbers in this range are years.
 YEARS = (1000, 2999)
-#: Treatments of training documents with missing covariates.
+#: Treatments of training texts with missing covariates.
 MISSING = ("error", "drop")
 
 
 def as_groups(by: ArrayLike | pd.Series, n: int) -> pd.Series:
-    """Return (documents,) the group of each, missing if it has none.
-
-    Examples
-    --------
-    >>> as_groups(["inn", None], 2).isna().tolist()
-    [False, True]
-    """
+    """Return (texts,) the group of each, missing if it has none."""
     groups = _column(by, n, "by", "group")
     if groups.isna().all():
         raise InputError("by names no group: all its values are missing")
@@ -43,18 +38,14 @@ def as_groups(by: ArrayLike | pd.Series, n: int) -> pd.Series:
 
 
 def as_times(over: ArrayLike | pd.Series, n: int, rows: NDArray[np.int64] | None = None) -> Times:
-    """Return (documents,) the day of each, NaT if it has none.
+    """Return (texts,) the day of each, NaT if it has none.
 
-    rows : (documents,) row numbers from 0 for error messages; None if consecutive.
+    rows : (texts,) row numbers from 0 for error messages; None if consecutive.
 
     Examples
     --------
     >>> as_times(["August 24, 2015", None, "May 1, 2016"], 3)
     array(['2015-08-24',        'NaT', '2016-05-01'], dtype='datetime64[D]')
-    >>> as_times(["soon"], 1)
-    Traceback (most recent call last):
-        ...
-    textsignal.errors.InputError: over: 'soon' in row 1 is not a date; give dates such as 2015-08-24, or years
     """
     cells = _column(over, n, "over", "date")
     cells = cells.mask(cells.map(lambda cell: isinstance(cell, str) and not cell.strip()).astype(bool))
@@ -74,18 +65,12 @@ def as_times(over: ArrayLike | pd.Series, n: int, rows: NDArray[np.int64] | None
 
 
 def index_of(texts: Any) -> pd.Index | None:
-    """Return the index of texts in a Series or DataFrame, for tables with one row per text; None for other texts."""
+    """Return the index of texts in a Series or DataFrame; None for other texts."""
     return texts.index if isinstance(texts, pd.Series | pd.DataFrame) else None
 
 
 def name_of(column: object, otherwise: str) -> str:
-    """Return the name of a pandas column; `otherwise` if it has none.
-
-    Examples
-    --------
-    >>> name_of(pd.Series([], name="hotel", dtype=str), "group"), name_of([], "group")
-    ('hotel', 'group')
-    """
+    """Return the name of a pandas column; `otherwise` if it has none."""
     name = getattr(column, "name", None)
     return name if isinstance(name, str) and name else otherwise
 
@@ -110,28 +95,18 @@ def _years_as_text(cells: pd.Series) -> pd.Series:
 
 
 def _read(cells: pd.Series) -> pd.Series:
-    best: pd.Series | None = None
+    best = pd.Series(pd.NaT, index=cells.index, dtype="datetime64[ns, UTC]")
     for options in READINGS:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), suppress(ValueError, TypeError, OverflowError):
             warnings.simplefilter("ignore")  # about formats that pandas cannot infer
-            try:
-                times = pd.to_datetime(cells, errors="coerce", utc=True, **options)
-            except (ValueError, TypeError, OverflowError):
-                continue
-        if best is None or times.notna().sum() > best.notna().sum():
-            best = times
-    return pd.Series(pd.NaT, index=cells.index, dtype="datetime64[ns, UTC]") if best is None else best
+            times = pd.to_datetime(cells, errors="coerce", utc=True, **options)
+            if times.notna().sum() > best.notna().sum():
+                best = times
+    return best
 
 
 def texts_and_covariates(texts: Any, covariates: Any) -> tuple[Iterable[str] | SentenceTexts, Any]:
-    """Split a DataFrame into texts, its first column, and covariates, the others; return other inputs unchanged.
-
-    Examples
-    --------
-    >>> texts, covariates = texts_and_covariates(pd.DataFrame({"review": ["Fine."], "price": [3.0]}), None)
-    >>> texts, list(covariates)
-    (['Fine.'], ['price'])
-    """
+    """Split a DataFrame into texts, its first column, and covariates, the others; return other inputs unchanged."""
     if not isinstance(texts, pd.DataFrame):
         return texts, covariates
     if not len(texts.columns):
@@ -150,9 +125,9 @@ def observe_given(
     formula: str | None,
     missing: str,
 ) -> tuple[Observed, Design | None]:
-    """Add covariates, offset and groups to training documents; return these and the design of the covariates.
+    """Add covariates, offset and groups to training texts; return these and the design of the covariates.
 
-    missing : "error", or "drop" to exclude documents with a missing covariate or offset.
+    missing : "error", or "drop" to exclude texts with a missing covariate or offset.
     """
     check_choice("missing", missing, MISSING)
     if formula is not None and covariates is None:
@@ -175,14 +150,14 @@ def observe_given(
     return replace(observed, given=Given(given.columns, given.offset, numbers)), design
 
 
-def _complete(table: pd.DataFrame | None, offset: ArrayLike | None, formula: str | None, n_documents: int) -> Any:
+def _complete(table: pd.DataFrame | None, offset: ArrayLike | None, formula: str | None, n_texts: int) -> Any:
     """Rows without missing values."""
-    complete = np.ones(n_documents, dtype=bool)
+    complete = np.ones(n_texts, dtype=bool)
     if table is not None:
         names = list(table.columns) if formula is None else parse_formula(formula).columns
         complete &= ~missing_cells(table[[name for name in names if name in table]]).any(axis=1).to_numpy()
-    if isinstance(offset, Sized) and len(offset) == n_documents:
+    if isinstance(offset, Sized) and len(offset) == n_texts:
         complete &= np.isfinite(np.asarray(offset, dtype=float))
     if not complete.any():
-        raise InputError("no document has all its covariates, so none is left; name fewer covariates")
+        raise InputError("no text has all its covariates, so none is left; name fewer covariates")
     return np.flatnonzero(complete)

@@ -1,8 +1,8 @@
-"""Names and units of a response, which direction is better, and how means, changes and ranges are written."""
+"""Names and units of a response, the better direction, and means, changes and ranges in words."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,8 @@ import numpy as np
 from textsignal.errors import InputError
 from textsignal.families import Family
 
-#: Default unit of a response, and the unit if its mean is a share.
+#: Default unit of a response, and the unit if its mean is a share; names of responses that are also their unit.
 POINTS, PERCENTAGE_POINTS = "points", "percentage points"
-#: Names of responses that are also their unit.
 NAMED_BY_UNIT = ("stars", "points")
 #: Linear predictors beyond which every mean has reached its limit.
 FAR = 700.0
@@ -22,11 +21,10 @@ MEASURES = ("cost", "gain")
 
 @dataclass(frozen=True)
 class Naming:
-    """Names of the response and of one step of it.
+    """Name of the response, and the unit of its changes.
 
     given : covariates that effects are conditional on, "" if none.
     event : of a response with two values, the one whose share the mean is; "" for others.
-    lower_is_better : True if less of the response is better, as of severity.
     is_class : True if the event is one of several classes, against all others.
 
     Examples
@@ -48,34 +46,18 @@ class Naming:
     def of(
         cls, family: Family, response: str, unit: str | None = None, given: str = "", lower_is_better: bool = False
     ) -> Naming:
-        """Return names for a response of a family; unit : None for the default of the family.
-
-        Examples
-        --------
-        >>> from textsignal.families import Bernoulli, Binomial, Poisson
-        >>> Naming.of(Bernoulli((0, 1)), "recommended").event, Naming.of(Binomial(4, 1), "stars").event
-        ('1', '')
-        >>> Naming.of(Poisson(), "helpful_votes").unit, Naming.of(Poisson(), "n").unit
-        ('helpful votes', 'points')
-        """
+        """Return names for a response of a family; unit : None for the default of the family."""
         event = _event(family)
-        plain = cls(response, POINTS, given, event, lower_is_better)
-        named = plain.name.lower() in NAMED_BY_UNIT or (_counts(family) and plain.name.endswith("s"))
-        made = PERCENTAGE_POINTS if event else plain.name if named else POINTS
-        return cls(response, unit or made, given, event, lower_is_better)
+        naming = cls(response, PERCENTAGE_POINTS if event else POINTS, given, event, lower_is_better)
+        counts = not hasattr(family, "levels") and hasattr(family.distribution(np.zeros(1)), "pmf")
+        named = naming.name.lower() in NAMED_BY_UNIT or (counts and naming.name.endswith("s"))
+        return replace(naming, unit=unit or (naming.name if named and not event else naming.unit))
 
     @property
     def condition(self) -> str:
-        """Sentence that names the covariates; "" if there are none.
-
-        Examples
-        --------
-        >>> Naming(given="price and country").condition
-        'All of this is given price and country: texts are compared with others of the same price and country.'
-        """
-        if not self.given:
-            return ""
-        return f"All of this is given {self.given}: texts are compared with others of the same {self.given}."
+        """Sentence that names the covariates; "" if there are none."""
+        sentence = f"All of this is given {self.given}: texts are compared with others of the same {self.given}."
+        return sentence if self.given else ""
 
     @property
     def name(self) -> str:
@@ -84,31 +66,20 @@ class Naming:
 
     @property
     def subject(self) -> str:
-        """The response as sentences name it; what is 0 or 1 is often called by a verb or an adjective.
-
-        Examples
-        --------
-        >>> Naming("department", event="Dresses", is_class=True).subject
-        '“department: Dresses”'
-        """
+        """The response in sentences; quoted if it has two values, as its name is often a verb or an adjective."""
         if self.is_class:
             return f"“{self.name}: {self.event}”"
         return f"“{self.name}”" if self.event else f"the {self.name}"
 
     @property
     def average(self) -> str:
-        """The mean response as sentences name it."""
-        return self.share or f"the average {self.name}"
+        """The mean response in sentences."""
+        return f"the share with {self.name} {self.event}" if self.event else f"the average {self.name}"
 
     @property
     def short_average(self) -> str:
-        """The mean response as sentences name it that say its unit too."""
-        return self.share or "the average"
-
-    @property
-    def share(self) -> str:
-        """Name of the mean if it is a share, else ""."""
-        return f"the share with {self.name} {self.event}" if self.event else ""
+        """The mean response in sentences that contain its unit too."""
+        return self.average if self.event else "the average"
 
     @property
     def noted(self) -> str:
@@ -124,23 +95,20 @@ class Naming:
 
     @property
     def stances(self) -> tuple[str, str]:
-        """Completions of "nothing ..." for costs and gains: "bad" or "against Dresses", "good" or "for Dresses"."""
+        """Adjectives of words that harm and help, such as "bad" and "good", or "against Dresses" and "for Dresses"."""
         return (f"against {self.event}", f"for {self.event}") if self.is_class else ("bad", "good")
 
     @property
     def ways(self) -> tuple[str, str]:
-        """Adverbs for texts that lower and raise the response.
+        """Nouns for words that harm and help.
 
         Examples
         --------
         >>> Naming().ways, Naming("department", event="Dresses", is_class=True).ways
-        (('complaints', 'praise'), ('with words against Dresses', 'with words for Dresses'))
+        (('complaints', 'praise'), ('words against Dresses', 'words for Dresses'))
         """
-        return (
-            ("with words " + self.stances[0], "with words " + self.stances[1])
-            if self.is_class
-            else ("complaints", "praise")
-        )
+        against, favour = self.stances
+        return (f"words {against}", f"words {favour}") if self.is_class else ("complaints", "praise")
 
     @property
     def short_ways(self) -> tuple[str, str]:
@@ -176,44 +144,27 @@ class Naming:
         return f"{self.points(difference)} {self.unit}"
 
     def mean(self, value: float, digits: int = 2) -> str:
-        """A mean response.
-
-        Examples
-        --------
-        >>> Naming().mean(3.456, 1), Naming(event="1").mean(0.345)
-        ('3.5', '34%')
-        """
+        """A mean response: "3.5" or "34%"."""
         return f"{value:.0%}" if self.event else f"{value:z.{digits}f}"
 
 
 def _event(family: Family) -> str:
     """The second of two levels, where the mean is its share."""
-    if not hasattr(family, "levels") or len(family.levels) != 2:
-        return ""
-    if not np.allclose(family.mean(np.array([-FAR, FAR])), [0, 1]):
+    two = hasattr(family, "levels") and len(family.levels) == 2
+    if not two or not np.allclose(family.mean(np.array([-FAR, FAR])), [0, 1]):
         return ""
     level = family.levels[1]
     return f"{level:g}" if isinstance(level, int | float | np.number) else str(level)
 
 
-def _counts(family: Family) -> bool:
-    """True if responses are counts: whole numbers from 0 without upper limit."""
-    return not hasattr(family, "levels") and hasattr(family.distribution(np.zeros(1)), "pmf")
-
-
 @dataclass(frozen=True)
 class Range:
-    """Interval of the cost or gain of a theme.
-
-    clear : True if it is significant, with all themes tested together.
+    """Interval of the cost or gain of a theme; clear : True if significant, with all themes tested together.
 
     Examples
     --------
-    >>> stars = Naming("rating", "stars")
-    >>> Range(0.042, 0.069, True).written(stars), Range(-0.011, 0.03, False).written(stars)
-    ('0.04 to 0.07', '−0.01 to 0.03')
-    >>> Range(0.001, 0.03, True).written(stars)
-    '0.001 to 0.030'
+    >>> Range(0.042, 0.069, True).written(Naming()), Range(0.001, 0.03, True).written(Naming())
+    ('0.04 to 0.07', '0.001 to 0.030')
     """
 
     low: float
@@ -232,25 +183,18 @@ class Range:
         """Sentence to append if the range is not clear, else ""."""
         if self.clear:
             return ""
-        if self.low <= 0 <= self.high:
-            return " Not clear: the range includes no change at all."
-        return " Not clear when all are judged together."
+        includes_0 = self.low <= 0 <= self.high
+        return " Not clear: the range includes 0." if includes_0 else " Not clear when all themes are tested together."
 
 
 def percent(level: float) -> str:
-    """Return a level as a percentage.
-
-    Examples
-    --------
-    >>> percent(0.95), percent(1 - 0.975)
-    ('95%', '2.5%')
-    """
+    """Return a level as a percentage without rounding errors, such as "95%" or "2.5%"."""
     return f"{round(100 * level, 3):g}%"
 
 
 def range_of(theme: Any, measure: str) -> Range | None:
     """Return the range of a theme's cost or gain, None if it has none; theme : a row of a table of drivers."""
-    low, high = (getattr(theme, f"{measure}_{end}", None) for end in ("low", "high"))
+    low, high = (getattr(theme, f"{measure}_{end}", np.nan) for end in ("low", "high"))
     if low is None or high is None or np.isnan(low) or np.isnan(high):
         return None
     return Range(float(low), float(high), bool(getattr(theme, f"{measure}_clear", True)))
@@ -258,19 +202,11 @@ def range_of(theme: Any, measure: str) -> Range | None:
 
 def is_clear(theme: Any, measure: str) -> bool:
     """Return True if a theme's cost or gain is significant, or was not tested."""
-    return bool(getattr(theme, f"{measure}_clear", None) in (None, True))
+    return getattr(theme, f"{measure}_clear", None) in (None, True)
 
 
 def check_interval(interval: float | None) -> None:
-    """Raise InputError unless the level of ranges is None or between 0 and 1.
-
-    Examples
-    --------
-    >>> check_interval(95)
-    Traceback (most recent call last):
-    textsignal.errors.InputError: interval=95 must be above 0 and below 1, such as 0.95
-    """
-    if interval is None:
-        return
-    if isinstance(interval, bool) or not isinstance(interval, int | float | np.number) or not 0 < interval < 1:
+    """Raise InputError unless the level of ranges is None or between 0 and 1."""
+    number = isinstance(interval, int | float | np.number) and not isinstance(interval, bool)
+    if interval is not None and not (number and 0 < interval < 1):
         raise InputError(f"interval={interval!r} must be above 0 and below 1, such as 0.95")

@@ -16,30 +16,29 @@ Labels = list[str | None]
 Theme = int | str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Revision:
-    """themes : (themes, terms) profiles; weights : (themes,); labels : the user's, None if a theme has none."""
+    """Themes before or after a revision.
+
+    themes : (themes, terms) profiles, of any scale; weights : (themes,) prevalence divided by the sum of the profile.
+    labels : the user's, None if a theme has none; names : displayed before the revision.
+    """
 
     themes: Array
     weights: Vector
     labels: Labels
+    names: Sequence[str]
 
 
 def theme_number(theme: Theme, labels: Sequence[str], noun: str = "theme") -> int:
-    """Return the number of a theme that is given by number or by label; noun : "theme" or "topic", for messages.
-
-    Examples
-    --------
-    >>> theme_number("noise", ["staff", "noise"]), theme_number(0, ["staff", "noise"])
-    (1, 0)
-    """
+    """Return the number of a theme that is given by number or by label; noun : "theme" or "topic", for messages."""
     if isinstance(theme, str):
-        found = [k for k, label in enumerate(labels) if label == theme]
-        if len(found) != 1:
-            count = f"{len(found)} {noun}s have" if found else f"no {noun} has"
+        numbers = [k for k, label in enumerate(labels) if label == theme]
+        if len(numbers) != 1:
+            count = f"{len(numbers)} {noun}s have" if numbers else f"no {noun} has"
             listed = "; ".join(f"{k} {label!r}" for k, label in enumerate(labels))
             raise InputError(f"{count} the label {theme!r}; give a number or one of: {listed}")
-        return found[0]
+        return numbers[0]
     try:
         number = operator.index(theme)
     except TypeError:
@@ -56,70 +55,53 @@ def renamed(new: Mapping[Theme, str | None], own: Labels, names: Sequence[str]) 
     """
     labels = list(own)
     for theme, label in new.items():
-        labels[theme_number(theme, names)] = _checked_label(label)
-    given = [label for label in labels if label is not None]
-    for label in given:
-        if given.count(label) > 1:
+        if label is not None and (not isinstance(label, str) or not label.strip()):
+            raise InputError(f"label={label!r} must be a text that is not empty, or None for the theme's terms")
+        labels[theme_number(theme, names)] = label
+    for label in labels:
+        if label is not None and labels.count(label) > 1:
             raise InputError(
                 f"two themes would be called {label!r}; labels must differ (to make one of two, merge them)"
             )
     return labels
 
 
-def merged(
-    group: Iterable[Theme],
-    label: str | None,
-    *,
-    themes: Array,
-    weights: Vector,
-    own: Labels,
-    names: Sequence[str],
-) -> Revision:
-    """Replace several themes by one: the mean of their profiles, weighted by prevalence.
-
-    It takes the position of the first. themes : (themes, terms), of any scale; weights : (themes,) prevalence divided
-    by the sum of the theme.
+def merged(before: Revision, group: Iterable[Theme], label: str | None) -> Revision:
+    """Replace several themes by the mean of their profiles, weighted by prevalence, at the position of the first.
 
     Examples
     --------
-    >>> themes = np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
-    >>> merged(
-    ...     [2, 0], "both", themes=themes, weights=np.array([3.0, 1.0, 1.0]), own=[None, "x", None], names="axb"
-    ... )
-    Revision(themes=array([[0.75, 0.25], [0.5 , 0.5 ]]), weights=array([4., 1.]), labels=['both', 'x'])
+    >>> before = Revision(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([3.0, 1.0]), [None, None], "ab")
+    >>> merged(before, [1, 0], "both").themes
+    array([[0.75, 0.25]])
     """
-    numbers = _numbers(group, names)
+    numbers = _numbers(group, before.names)
     if len(numbers) < 2:
         raise InputError(f"merging needs at least two themes, and {len(numbers)} was given")
-    parts = weights[numbers]
-    profile = np.average(themes[numbers], axis=0, weights=parts if parts.sum() > 0 else None)
     first, *others = numbers
-    changed, together = themes.copy(), weights.copy()
-    changed[first], together[first] = profile, parts.sum()
-    labels = renamed({first: label}, [None if k in numbers else kept for k, kept in enumerate(own)], names)
-    return _without(others, changed, together, labels)
+    themes, weights, own = before.themes.copy(), before.weights.copy(), before.weights[numbers]
+    themes[first] = np.average(before.themes[numbers], axis=0, weights=own if own.sum() > 0 else None)
+    weights[first] = own.sum()
+    freed = [None if k in numbers else kept for k, kept in enumerate(before.labels)]
+    labels = renamed({first: label}, freed, before.names)
+    return _without(Revision(themes, weights, labels, before.names), others)
 
 
-def dropped(group: Iterable[Theme], *, themes: Array, weights: Vector, own: Labels, names: Sequence[str]) -> Revision:
+def dropped(before: Revision, group: Iterable[Theme]) -> Revision:
     """Remove themes."""
-    numbers = _numbers(group, names)
-    if len(numbers) == len(themes):
-        raise InputError(f"dropping all {len(themes)} themes leaves no model; keep at least one")
-    return _without(numbers, themes, weights, own)
+    numbers = _numbers(group, before.names)
+    if len(numbers) == len(before.themes):
+        raise InputError(f"dropping all {len(before.themes)} themes leaves no model; keep at least one")
+    return _without(before, numbers)
 
 
-def _without(numbers: Sequence[int], themes: Array, weights: Vector, labels: Labels) -> Revision:
-    kept = [k for k in range(len(themes)) if k not in numbers]
-    return Revision(themes[kept], weights[kept], [labels[k] for k in kept])
+def _without(before: Revision, numbers: Sequence[int]) -> Revision:
+    kept = [k for k in range(len(before.themes)) if k not in numbers]
+    labels, names = [before.labels[k] for k in kept], [before.names[k] for k in kept]
+    return Revision(before.themes[kept], before.weights[kept], labels, names)
 
 
 def _numbers(group: Iterable[Theme], names: Sequence[str]) -> list[int]:
     """Sorted unique numbers of themes; a single theme needs no list."""
     listed = [group] if isinstance(group, str | int | np.integer) else list(group)
     return sorted({theme_number(theme, names) for theme in listed})
-
-
-def _checked_label(label: str | None) -> str | None:
-    if label is not None and (not isinstance(label, str) or not label.strip()):
-        raise InputError(f"label={label!r} must be a text that is not empty, or None for the theme's terms")
-    return label

@@ -15,8 +15,7 @@ from textsignal.families import Family
 class Mentions:
     """Mentions of themes in texts, by tone that has not seen their responses.
 
-    family : of the response; eta : (texts,) linear predictor.
-    tone : (texts, themes) the part of eta that would be 0 if a theme were mentioned neutrally.
+    eta : (texts,) linear predictor; tone : (texts, themes) part of eta that would be 0 if mentions were neutral.
     shares : (texts, themes) of each text; mentioned : (texts, themes) True if a text mentions a theme.
     responses : (texts,) NaN if missing; weight : (texts,) how often each counts.
     better : 1 if more of the response is better, -1 if less is.

@@ -27,7 +27,7 @@ class Observed:
 
     responses : (texts,) NaN if missing; weight : (texts,) how often each counts.
     given : covariates and offset; family : of the response, as far as it is known.
-    groups : (texts,) to compare, missing values allowed; times : (texts,) days, NaT if missing.
+    groups : (texts,) may have missing values; times : (texts,) days, NaT if missing.
     held_out : (texts,) True if not used in training.
     """
 
@@ -42,24 +42,20 @@ class Observed:
 
     def at(self, rows: NDArray[np.int64]) -> Observed:
         """Return some of the texts."""
-        return Observed(
-            self.tokens.at(rows),
-            self.responses[rows],
-            self.weight[rows],
-            None if self.given is None else self.given.at(rows),
-            self.family,
-            None if self.groups is None else self.groups.iloc[rows],
-            None if self.times is None else self.times[rows],
-            None if self.held_out is None else self.held_out[rows],
+        return replace(
+            self,
+            tokens=self.tokens.at(rows),
+            responses=self.responses[rows],
+            weight=self.weight[rows],
+            given=None if self.given is None else self.given.at(rows),
+            groups=None if self.groups is None else self.groups.iloc[rows],
+            times=None if self.times is None else self.times[rows],
+            held_out=None if self.held_out is None else self.held_out[rows],
         )
 
     def but(self, excluded: NDArray[np.bool_]) -> Observed:
         """Return the texts without some of them; self if none is excluded."""
         return self.at(np.flatnonzero(~excluded)) if excluded.any() else self
-
-    def answering(self, responses: Vector, family: Family | None = None) -> Observed:
-        """Return the texts with another response."""
-        return replace(self, responses=responses, family=family)
 
     @property
     def texts(self) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""Options of a model of themes: checked, and turned into what training takes."""
+"""Options of a model of themes, checked, and fits by these options."""
 
 from __future__ import annotations
 
@@ -72,11 +72,9 @@ class ResponseScale:
 
         order : categories of responses that have an order, lowest first; explicit levels take precedence.
         """
-        if order is not None and self.levels is None:
-            if self.is_auto:
-                return of_order(order).learn(responses)
-            if self.family in OF_ORDER:
-                return as_family(self.family, order).learn(responses)
+        if order is not None and self.levels is None and (self.is_auto or self.family in OF_ORDER):
+            family = of_order(order) if self.is_auto else as_family(self.family, order)
+            return family.learn(responses)
         if self.is_auto:
             return labelled(responses, self.levels)
         family = as_family(self.family, self.levels)
@@ -95,10 +93,7 @@ class ResponseScale:
             family.learn(numbers).encode(numbers)
 
     def candidates(self, counted: Vector, family: Family | None = None) -> Candidates:
-        """Return candidate families of responses, NaN if missing; family : as far as it is known.
-
-        Raise if there is nothing to explain.
-        """
+        """Return candidate families of responses, NaN if missing, or the given one; raise if they are constant."""
         if np.isnan(counted).all():
             raise InputError("no document has a response (all are missing), so there is nothing to explain")
         if family is None:
@@ -123,13 +118,9 @@ class ResponseScale:
 
 def scales_of(options: Options, names: Sequence[str]) -> list[ResponseScale]:
     """Return the requested family and levels of each response; both may be one for all, or a mapping by name."""
+    families = _of_each("family", options.family, names, AUTO)
     return [
-        ResponseScale(family, levels)
-        for family, levels in zip(
-            _of_each("family", options.family, names, AUTO),
-            _of_each("levels", options.levels, names, None),
-            strict=True,
-        )
+        ResponseScale(*pair) for pair in zip(families, _of_each("levels", options.levels, names, None), strict=True)
     ]
 
 
@@ -172,11 +163,10 @@ def fit_several(
     options: Options, scales: Sequence[ResponseScale], observed: Mapping[str, Observed]
 ) -> tuple[Reader, list[Observed]]:
     """Fit shared themes to several responses, by their names."""
-    responses = []
+    responses, each = [], list(observed.values())
     for scale, (name, one) in zip(scales, observed.items(), strict=True):
         with named(name):
             responses.append(scale.response(one))
-    each = list(observed.values())
     return ResponseReader(tuple(observed), tuple(fit_themes(options, responses, each[0]))), each
 
 
@@ -186,7 +176,7 @@ def _fit_classes(options: Options, observed: Observed, family: Family) -> tuple[
     parts = by_class(family, observed)
     for label, part in zip(family.levels, parts, strict=True):
         if not np.any(part.counted == 1):
-            raise InputError(f"no document that counts is of the class {label!r}; leave it out, or give such documents")
+            raise InputError(f"no text that counts is of the class {label!r}; remove the class, or give texts of it")
     responses = [Response(part.counted, Candidates("", (ONE_CLASS,)), observed.given) for part in parts]
     return ClassReader.of(family, fit_themes(options, responses, observed)), parts
 
@@ -208,10 +198,11 @@ def fit_themes(options: Options, responses: Sequence[Response], observed: Observ
 
 
 def fit_prepared_themes(options: Options, prepared: Prepared, compute: Compute) -> list[ThemeReader]:
-    """Fit the requested number of themes, or those that are reproduced, and a reader for each response."""
+    """Fit the requested number of themes, or the reproducible ones, and a reader for each response."""
     seed, words = draw_seed(options.random_state), check_themes(options, len(prepared.read.texts))
-    auto = is_auto_number(options.n_themes)
-    number, why = choose_number(prepared, seed, compute, words) if auto else (number_of(options), "")
+    number, why = _number_of(options), ""
+    if number is None:
+        number, why = choose_number(prepared, seed, compute, words)
     models = fit_prepared(prepared, n_themes=number, seed=seed, compute=compute, seed_words=words, why=why)
     return theme_readers(models, options.n_jobs)
 
@@ -230,14 +221,12 @@ def lexicon_options(options: Options) -> dict[str, Any]:
     }
 
 
-def is_auto_number(n_themes: object) -> bool:
-    """True if the number of themes is to be chosen by the fit."""
-    return isinstance(n_themes, str) and n_themes == AUTO
-
-
-def number_of(options: Options) -> int:
-    """Return the requested number of themes, if it is not to be chosen by the fit."""
-    assert not isinstance(options.n_themes, str)
+def _number_of(options: Options) -> int | None:
+    """Requested number of themes; None if the fit is to choose it."""
+    if isinstance(options.n_themes, str):
+        if options.n_themes != AUTO:
+            raise InputError(f"n_themes={options.n_themes!r} must be a whole number of at least 1, or 'auto'")
+        return None
     return N_THEMES if options.n_themes is None else options.n_themes
 
 
@@ -245,14 +234,13 @@ def check(options: Options) -> None:
     """Raise if the number of themes is text other than "auto", or that of threads is not one."""
     if options.n_jobs == 0 or not isinstance(options.n_jobs, int | np.integer | None):
         raise InputError(f"n_jobs={options.n_jobs!r} must be a number of threads, or -1 for all cores")
-    if isinstance(options.n_themes, str) and not is_auto_number(options.n_themes):
-        raise InputError(f"n_themes={options.n_themes!r} must be a whole number of at least 1, or 'auto'")
+    _number_of(options)
 
 
 def check_themes(options: Options, n_texts: int | None = None) -> dict[str, list[str]] | None:
     """Return the seed words; raise if there are too few texts for the themes, or an option is wrong."""
-    check(options)
-    n_themes = max(1, len(options.seed_words or ())) if is_auto_number(options.n_themes) else number_of(options)
+    number = _number_of(options)
+    n_themes = max(1, len(options.seed_words or ())) if number is None else number
     check_number("n_themes", n_themes, least=1, whole=True)
     if n_themes > MOST_THEMES:
         raise InputError(f"n_themes={n_themes} is more than anybody reads; give 1 to {MOST_THEMES}")
@@ -267,7 +255,6 @@ def check_themes(options: Options, n_texts: int | None = None) -> dict[str, list
 
 
 def _seed_words(given: Mapping[str, Sequence[str]] | None, n_themes: int) -> dict[str, list[str]] | None:
-    """Return label -> normalised words."""
     if given is None:
         return None
     if not isinstance(given, Mapping):

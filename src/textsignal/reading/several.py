@@ -28,10 +28,7 @@ ONE_CLASS = Bernoulli((0, 1))
 
 @dataclass(frozen=True, eq=False)
 class ResponseReader:
-    """Fitted models of themes and tone for several responses, with the same themes.
-
-    names : of the responses; readers : one for each.
-    """
+    """Fitted models of themes and tone for several responses, with the same themes."""
 
     noun: ClassVar[str] = "response"
 
@@ -61,8 +58,7 @@ class ClassReader:
     eta_d is the linear predictor of class d against all others, out of fold for training texts. The probabilities sum
     to 1 and are calibrated on texts that tone has not seen.
 
-    family : a Categorical; readers : one for each class.
-    coefficients : (classes + 1, classes - 1) slopes, and intercepts last.
+    family : a Categorical; coefficients : (classes + 1, classes - 1) slopes, and intercepts last.
     """
 
     noun: ClassVar[str] = "class"
@@ -73,7 +69,7 @@ class ClassReader:
 
     @classmethod
     def of(cls, family: Family, readers: Sequence[ThemeReader]) -> ClassReader:
-        """Combine readers that were fitted to `class_responses`; fit class probabilities to their predictors."""
+        """Fit class probabilities to the linear predictors of readers of each class."""
         training = [reader.fitted.training for reader in readers]
         predictors = np.column_stack([reader.known().eta for reader in readers])
         responses = np.column_stack([known.responses for known in training])
@@ -92,8 +88,7 @@ class ClassReader:
     @property
     def labels(self) -> list[Any]:
         """Labels of the classes."""
-        labels: list[Any] = self.family.levels.tolist()
-        return labels
+        return list(self.family.levels.tolist())
 
     def with_readers(self, readers: Sequence[ThemeReader]) -> ClassReader:
         """Return the same classes with other readers; class probabilities are refitted."""
@@ -103,8 +98,8 @@ class ClassReader:
         """Return class probabilities."""
         of_each = predict_all(self.readers, tokens, given)
         eta = self.predictors([each.eta for each in of_each])
-        nothing = np.zeros_like(eta)
-        return replace(of_each[0], family=self.family, eta=eta, beyond=nothing, given=nothing)
+        zeros = np.zeros_like(eta)
+        return replace(of_each[0], family=self.family, eta=eta, beyond=zeros, given=zeros)
 
     def predictors(self, of_each: Sequence[Vector]) -> Vector:
         """Return (texts, classes - 1) linear predictors of the family; of_each : (texts,) of each class."""
@@ -126,7 +121,7 @@ def by_class(family: Family, observed: Observed) -> list[Observed]:
     """Return the texts for each class: the response is 1 for the class, 0 for others, NaN if missing."""
     codes = family.encode(observed.responses)
     answers = [np.where(np.isnan(codes), np.nan, codes == number) for number in range(len(family.levels))]
-    return [observed.answering(values, ONE_CLASS) for values in answers]
+    return [replace(observed, responses=values, family=ONE_CLASS) for values in answers]
 
 
 def of_one(reader: ResponseReader | ClassReader, what: str) -> InputError:

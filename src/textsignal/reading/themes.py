@@ -36,11 +36,7 @@ from textsignal.training.themes import Themes
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """Texts as a fitted model reads them.
-
-    observed : the texts, with responses where known; clauses : words, themes and tone of every clause.
-    better : 1 if more of the response is better, -1 if less is.
-    """
+    """Texts as a fitted model reads them; better : 1 if more of the response is better, -1 if less is."""
 
     observed: Observed
     fitted: FittedThemes
@@ -66,10 +62,10 @@ class Reading:
     def predictions(self) -> Predictions:
         """Predictions for the texts."""
         texts = self.clauses.texts
-        known = np.zeros(len(texts), dtype=bool)
-        known[texts.documents[self.clauses.occurrences.sentences]] = True
-        known[texts.documents[self.clauses.has_terms]] = True
-        return theme_predictions(self.fitted, self.clauses.tone, self.clauses.shares, ~known, self.observed.given)
+        unknown = np.ones(len(texts), dtype=bool)
+        unknown[texts.documents[self.clauses.occurrences.sentences]] = False
+        unknown[texts.documents[self.clauses.has_terms]] = False
+        return theme_predictions(self.fitted, self.clauses.tone, self.clauses.shares, unknown, self.observed.given)
 
     @property
     def contributions(self) -> Vector:
@@ -79,20 +75,16 @@ class Reading:
     @cached_property
     def mentions(self) -> Mentions:
         """Mentions of themes, by tone that has not seen the responses."""
-        clauses = self.clauses
+        clauses, effects, observed = self.clauses, self.fitted.effects, self.observed
         tone = clauses.tone_by_theme(self.fitted.training.unseen_tone(clauses))
-        eta = self.fitted.effects.linear_predictor(tone, clauses.shares) + self.predictions.given
-        tone = self.fitted.effects.gamma * tone
-        responses, weight = self.observed.responses, self.observed.weight
-        return Mentions(self.fitted.family, eta, tone, clauses.shares, clauses.spoken, responses, weight, self.better)
+        eta = effects.linear_predictor(tone, clauses.shares) + self.predictions.given
+        of_texts = effects.gamma * tone, clauses.shares, clauses.spoken, observed.responses, observed.weight
+        return Mentions(self.fitted.family, eta, *of_texts, self.better)
 
 
 @dataclass(frozen=True, eq=False)
 class ThemeReader:
-    """A fitted model of themes and tone.
-
-    fitted : all that was learnt; words : displayed labels and words of themes; n_jobs : threads.
-    """
+    """A fitted model of themes and tone; words : displayed labels and words of themes; n_jobs : threads."""
 
     fitted: FittedThemes
     words: ThemeWords
@@ -100,7 +92,7 @@ class ThemeReader:
 
     @property
     def family(self) -> Family:
-        """The response's, with its scale."""
+        """Family of the response, with its scale."""
         return self.fitted.family
 
     @property
@@ -202,8 +194,7 @@ def refitted(
 ) -> list[ThemeReader]:
     """Return readers with other themes: sentences are placed anew and the GLM on themes is refitted.
 
-    profiles : (themes, terms), of any scale; weights : (themes,) prevalence of each; observed : the same texts for each
-    reader, with its response.
+    profiles : (themes, terms), of any scale; weights : (themes,) prevalence; observed : the same texts for each reader.
     """
     first = observed[0]
     if any(np.isnan(one.responses).all() for one in observed):

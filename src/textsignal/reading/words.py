@@ -33,7 +33,7 @@ PHRASE_SHARE = 0.25
 LISTED = 8
 #: Minimum contribution of a listed word, as a share of the largest in the theme.
 LEAST_PART = 0.05
-#: Weight of a term's share of the theme against its cost over the corpus, as in pyLDAvis.
+#: Weight of a term's share of the theme against its lift over the corpus, as in pyLDAvis.
 RELEVANCE = 0.6
 
 
@@ -43,28 +43,15 @@ def relevance(themes: Array, prevalence: Vector, trade_off: float = RELEVANCE) -
         relevance = trade_off log p(term | theme) + (1 - trade_off) log [ p(term | theme) / p(term) ]
 
     themes : (themes, terms), each summing to 1; prevalence : (themes,) summing to 1.
-
-    Examples
-    --------
-    >>> themes = np.array([[0.6, 0.4, 0.0], [0.6, 0.0, 0.4]])
-    >>> relevance(themes, np.array([0.5, 0.5])).argmax(axis=1)
-    array([1, 2])
     """
-    overall = prevalence @ themes
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.log(themes)
-        cost = share - np.log(overall)
-    return np.where(themes > 0, trade_off * share + (1 - trade_off) * cost, -np.inf)
+        lift = share - np.log(prevalence @ themes)
+    return np.where(themes > 0, trade_off * share + (1 - trade_off) * lift, -np.inf)
 
 
 def unique_labels(labels: Sequence[str]) -> list[str]:
-    """Return labels by theme number; duplicates get the number appended.
-
-    Examples
-    --------
-    >>> unique_labels(["room", "staff", "room"])
-    ['room (0)', 'staff', 'room (2)']
-    """
+    """Return labels by theme number; duplicates get the number appended: "room (2)"."""
     counts = Counter(labels)
     return [f"{label} ({k})" if counts[label] > 1 else label for k, label in enumerate(labels)]
 
@@ -78,9 +65,8 @@ def has_no_pairs(sizes: Mapping[str, int]) -> bool:
 class ThemeWords:
     """Displayed labels and words of themes, by the training texts.
 
-    labels : (themes,) their most characteristic terms and phrases, distinct.
-    raises, lowers : for each theme, the words that raise and lower it most, strongest first.
-    coherence : (themes,) mean NPMI of each theme's ten most probable terms.
+    labels : (themes,) distinct; raises, lowers : the words that raise and lower the response most, strongest first.
+    coherence : (themes,) mean NPMI of the ten most probable terms of each theme.
     """
 
     labels: list[str] = field(metadata=rule(shape=("topics",)))
@@ -91,16 +77,14 @@ class ThemeWords:
 
 def theme_words(models: Sequence[FittedThemes], readings: Sequence[ThemeReading]) -> list[ThemeWords]:
     """Label themes, and for each model choose their words, by the reading of texts."""
-    first, units = models[0], by_document(readings[0].units, readings[0].texts)
-    labels = theme_labels(models, readings[0])
-    coherence = term_coherence(sp.csr_array(units), plain_profiles(first))
-
-    def words(model: FittedThemes, reading: ThemeReading) -> ThemeWords:
+    units = sp.csr_array(by_document(readings[0].units, readings[0].texts))
+    labels, coherence = _labels(models, readings[0]), term_coherence(units, plain_profiles(models[0]))
+    words = []
+    for model, reading in zip(models, readings, strict=True):
         sums = _sums(reading, model)
         raises, lowers = ([_strongest(sign * column, reading.texts) for column in sums.T] for sign in (1, -1))
-        return ThemeWords(labels, raises, lowers, coherence)
-
-    return [words(model, reading) for model, reading in zip(models, readings, strict=True)]
+        words.append(ThemeWords(labels, raises, lowers, coherence))
+    return words
 
 
 def shown_word(word: str, negated: bool) -> str:
@@ -119,12 +103,10 @@ def ranked_terms(model: FittedThemes) -> NDArray[np.int64]:
     return np.argsort(-relevance(plain_profiles(model), model.themes.prevalence), axis=1, kind="stable")
 
 
-def theme_labels(models: Sequence[FittedThemes], reading: ThemeReading) -> list[str]:
-    """Return labels of themes: their most relevant terms that name things; neighbouring terms become a phrase.
+def _labels(models: Sequence[FittedThemes], reading: ThemeReading) -> list[str]:
+    """Labels of themes, common to all models: their most relevant terms; neighbouring terms become a phrase.
 
     Terms that carry tone count less, and those that only describe or judge do not count unless there are no others.
-
-    models : with the same themes, and a tone each.
     """
     model, tones = models[0], [model.term_tone for model in models]
     strength = [(tone / (STRONG * np.sqrt(np.mean(tone**2)) or 1.0)) ** 2 for tone in tones]
@@ -153,16 +135,12 @@ def _entries(terms: Sequence[str], phrases: dict[tuple[str, str], float]) -> lis
     for term in terms:
         if term[:STEM] in used:
             continue
-        partners = {
-            pair: share
-            for other in terms
-            for pair in ((term, other), (other, term))
-            if (share := phrases.get(pair, 0)) >= PHRASE_SHARE
-        }
-        pair = max(partners, key=lambda pair: partners[pair], default=None)
-        if pair is not None and pair[0] != pair[1] and not {word[:STEM] for word in pair} & used:
+        pairs = [pair for other in terms for pair in ((term, other), (other, term))]
+        pair = max(pairs, key=lambda pair: phrases.get(pair, 0.0))
+        of_pair = {word[:STEM] for word in pair}
+        if phrases.get(pair, 0.0) >= PHRASE_SHARE and pair[0] != pair[1] and not of_pair & used:
             chosen.append(" ".join(pair))
-            used |= {word[:STEM] for word in pair}
+            used |= of_pair
         else:
             chosen.append(term)
             used.add(term[:STEM])
@@ -174,11 +152,9 @@ def _entries(terms: Sequence[str], phrases: dict[tuple[str, str], float]) -> lis
 def _sums(reading: ThemeReading, model: FittedThemes) -> Vector:
     """(2 words, themes) contribution of a word to a theme in all texts, plain, then negated; 0 unless a content term.
 
-    It is weighted by the square root of the word's share in the theme over the theme's prevalence, so that words
-    specific to the theme outrank "great".
+    Weighted by the root of (share of the word's occurrences in the theme / prevalence), so that specific words lead.
     """
-    texts = reading.texts
-    terms = set(model.terms)
+    texts, terms = reading.texts, set(model.terms)
     content = np.array([word in terms for word in texts.words], dtype=bool)
     tone = reading.word_tone(model.features)
     stands, added = placed_sums(texts.codes, texts.negated, texts.indptr, tone, content, reading.places)
