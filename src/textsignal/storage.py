@@ -83,7 +83,7 @@ WORDS_OF_TERM = rule(least=1, most=LONGEST_TERM)
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """Options of a `TextResponseModel`, apart from its scales, and its formula, which is a tree in the covariates."""
+    """Options of a `TextResponseModel`, apart from its scales, and its formula, which is in the covariates."""
 
     n_themes: int | str | None = field(metadata=rule(least=1, most=MOST, choices=("auto",)))
     language: str | None = field(metadata=rule(accepts=is_language))
@@ -351,7 +351,7 @@ def _rebuild(
     checker.finish()
     if kind != "responses" and len(head.namings) != 1:
         raise ValueError(f"model.namings has {len(head.namings)} items, but there is one response")
-    formula = None if design is None or design.formula is None else str(design.formula)
+    formula = None if design is None or design.formula is None else design.formula.text
     scales = [Scale(each.family, each.levels) for each in head.scales]
     options = vars(head.options) | {"formula": formula}
     return StoredModel(options, scales, reader, head.labels, head.n_texts, head.namings, design)

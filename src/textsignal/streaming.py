@@ -26,6 +26,7 @@ from textsignal.compute.engines import Compute, Engine
 from textsignal.compute.engines.local import local_compute
 from textsignal.compute.hashing import drawn
 from textsignal.data.read import check_file
+from textsignal.data.roles import Roles
 from textsignal.data.rows import BadRows, Dropping, bad_together, usable_rows
 from textsignal.data.source import Batch, Source, read_batches
 from textsignal.errors import InputError
@@ -62,45 +63,14 @@ _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 Progress: TypeAlias = Callable[[str, int, int | None], None]
 
 
-@dataclass(frozen=True)
-class SourceColumns:
-    """Names of the columns of a stream; by, over, groups : needed for the sample only."""
-
-    text: str
-    response: str
-    weight: str | None = None
-    by: str | None = None
-    over: str | None = None
-    groups: str | None = None
-
-    @property
-    def in_shards(self) -> dict[str, str]:
-        """Column -> role, for columns that all texts are read with."""
-        return {self.text: "text", self.response: "response"} | ({self.weight: "weight"} if self.weight else {})
-
-    @property
-    def beside(self) -> dict[str, str]:
-        """Column -> role, for columns that only the sample carries."""
-        names = {"by": self.by, "over": self.over, "groups": self.groups}
-        return {name: role for role, name in names.items() if name is not None}
-
-    @property
-    def roles(self) -> dict[str, str]:
-        """Column -> role, for all columns."""
-        return self.beside | self.in_shards
-
-
-def columns_of(text: str, response: object, weight: object, *beside: object) -> SourceColumns:
+def columns_of(text: str, response: object, weight: object, *beside: object) -> Roles:
     """Return names of columns; raise if values are given in place of names, or if covariates, offset or groups are."""
     if any(given is not None for given in beside):
         raise InputError("covariates, offset and groups cannot be given with a source; give texts that are in memory")
     for name, column in {"responses": response, "sample_weight": weight}.items():
         if not isinstance(column, str) and not (column is None and name == "sample_weight"):
             raise InputError(f"with text={text!r}, {name} must be the name of a column, not a {type(column).__name__}")
-    names = [text, str(response), *([] if weight is None else [str(weight)])]
-    if len({*names}) < len(names):
-        raise InputError(f"text, responses and sample_weight are of one column ({', '.join(names)}); name another one")
-    return SourceColumns(*names)
+    return Roles(text, (str(response),), weights=None if weight is None else str(weight))
 
 
 def memory_of(given: str | int) -> int:
@@ -217,7 +187,7 @@ class ReadSource:
 def read_to_fit(
     options: parts.Options,
     source: Any,
-    columns: SourceColumns,
+    columns: Roles,
     *,
     memory: str | int = MEMORY,
     folder: str | Path | None = None,
@@ -232,21 +202,24 @@ def read_to_fit(
     """
     if options.formula is not None:
         raise InputError(f"formula={options.formula!r} needs covariates, which cannot be given with a source")
+    names = [name for name in (columns.text, columns.response, columns.weights) if name is not None]
+    if len({*names}) < len(names):
+        raise InputError(f"text, responses and sample_weight are of one column ({', '.join(names)}); name another one")
     parts.check_themes(options)
     most_words = memory_of(memory) // 2 // BYTES_PER_WORD
-    batches = source if isinstance(source, Source) else read_batches(source, columns.roles)
+    batches = source if isinstance(source, Source) else read_batches(source, columns.by_column)
     with local_compute(options.n_jobs, options.device) as compute:
         spread = compute if engine is None else Compute(engine, compute.kernels)
         with _folder_of(folder, batches, columns, options, spread.engine) as place:
             found = read_source(batches, columns, options, place, most_words, spread.engine, dropping, progress)
-            with rows_of(batches):
+            with batches.counted():
                 families = _families(options, found)
             yield ReadSource(options, found, families, compute, spread, progress)
 
 
 def read_source(
     source: Source,
-    columns: SourceColumns,
+    columns: Roles,
     options: parts.Options,
     folder: Path | None,
     most_words: int,
@@ -262,9 +235,9 @@ def read_source(
         """Read batches into shards; shards finished by an earlier run are reused."""
         shards: list[Place] = []
         sizes, responses, bad = [], [], []
-        sample = Sample(*most, bound, documents=Passing.nothing(len(columns.beside)))
+        sample = Sample(*most, bound, documents=Passing.nothing(len(columns.of_sample)))
         for number, batch in enumerate(batches):
-            used = usable_rows(batch, columns.text, columns.response, columns.weight, dropping)
+            used = usable_rows(batch, columns.text, columns.response, columns.weights, dropping)
             responses.append(used.counted)
             bad.append(used.bad)
             if not len(used.rows):
@@ -280,7 +253,7 @@ def read_source(
                 shards.append(write_shard(tokens, others, path))
             draws = drawn(keys + (batch.row + used.rows).astype(np.uint64), batch.number)
             numbers = keys, tokens.n_words, used.responses, used.weight
-            beside = batch.table[[*columns.beside]].to_numpy(dtype=object)[used.rows]
+            beside = batch.table[columns.of_sample].to_numpy(dtype=object)[used.rows]
             texts_of = partial(_texts_at, tokens, used.texts, language, n_jobs)
             sample.offer(texts_of, Passing(draws, batch.first + used.rows, *numbers, beside))
             sizes.append(len(tokens))
@@ -307,23 +280,12 @@ def read_source(
     shards = engine.keep(lambda place: place[0].shards[place[1]], places)
     sizes = list(chain.from_iterable(part.sizes for part in summaries))
     counted, drawn_texts = np.concatenate([part.responses for part in summaries]), sample.documents
-    with rows_of(source):
+    with source.counted():
         family = parts.scale_of(options).family_of(counted)
-    weight = None if columns.weight is None else drawn_texts.weight
+    weight = None if columns.weights is None else drawn_texts.weight
     observed = observe(sample.tokens, drawn_texts.responses, weight, family)
-    beside = pd.DataFrame(drawn_texts.beside, columns=[*columns.beside], dtype=object)
+    beside = pd.DataFrame(drawn_texts.beside, columns=columns.of_sample, dtype=object)
     return Streamed(shards, sizes, counted, observed, drawn_texts, beside, bad)
-
-
-@contextmanager
-def rows_of(source: Source) -> Iterator[None]:
-    """Add to errors that rows are counted over all files."""
-    try:
-        yield
-    except InputError as error:
-        if len(source.files) < 2:
-            raise
-        raise InputError(f"{error} (rows, where some are named, are those of all {len(source.files)} files)") from error
 
 
 def _reported(source: Source, n_rows: int | None, progress: Progress) -> Iterator[Batch]:
@@ -361,7 +323,7 @@ def _families(options: parts.Options, found: Streamed) -> Candidates:
 
 
 def _folder_of(
-    given: str | Path | None, source: Source, columns: SourceColumns, options: parts.Options, engine: Engine
+    given: str | Path | None, source: Source, columns: Roles, options: parts.Options, engine: Engine
 ) -> AbstractContextManager[Path | None]:
     """Return a folder for shards; None if workers hold them in memory."""
     if engine.is_spread:
@@ -374,7 +336,7 @@ def _folder_of(
         check_file(file)
     made_of = {
         "textsignal": version("textsignal"),
-        "columns": columns.in_shards,
+        "columns": [columns.text, columns.response, columns.weights],
         "language": options.language,
         "files": [[str(file), file.stat().st_size, file.stat().st_mtime_ns] for file in source.files],
     }

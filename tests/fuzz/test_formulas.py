@@ -1,4 +1,4 @@
-"""Formulas run no code: generated ones, mutations of known attacks, and stored trees that were tampered with."""
+"""Formulas run no code: generated ones, mutations of known attacks, and stored ones that were tampered with."""
 
 import json
 import re

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +13,7 @@ from numpy.typing import NDArray
 
 from textsignal.checks import check_number
 from textsignal.compute.hashing import Keys, drawn
-from textsignal.data.source import Batch, Given, Notice, Source, read_batches
-from textsignal.errors import InputError
+from textsignal.data.source import Batch, Given, Notice, Source, counted_over, read_batches
 
 #: Rows and text in memory, relative to the limits, at which the surplus is discarded.
 _SLACK = 1.25
@@ -61,18 +59,10 @@ class SampledRows:
         number = f"{self.rows[row] - self.firsts[file] + 1}"
         return number if self.is_one_file else f"{number} of {self.files[file]}"
 
-    @contextmanager
-    def counted(self) -> Iterator[None]:
-        """Add to errors of the block that name rows without a file what these rows are counted over."""
-        try:
-            yield
-        except InputError as error:
-            message = str(error)
-            named = any(file in message for file in self.files)
-            if self.is_one_file or named or not re.search(r"\brows? \d", message):
-                raise
-            over = f"the {len(self.table):,} that were drawn" if self.basis else f"all {len(self.files)} files"
-            raise InputError(f"{message} (rows are counted over {over})") from error
+    def counted(self) -> AbstractContextManager[None]:
+        """Add to errors of the block that name rows what these rows are counted over."""
+        over = f"the {len(self.table):,} that were drawn" if self.basis else f"all {len(self.files)} files"
+        return nullcontext() if self.is_one_file else counted_over(over, self.files)
 
 
 def sample_rows(

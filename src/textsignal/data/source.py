@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from glob import escape, glob, has_magic
 from os import PathLike
@@ -128,6 +130,11 @@ class Source:
         metadata = [metadata_of(file) for file in self.files]
         return sum(each.num_rows for each in metadata) if metadata and None not in metadata else None
 
+    def counted(self) -> AbstractContextManager[None]:
+        """Add to errors of the block that name rows that these are counted over all files."""
+        n_files = len(self.files)
+        return counted_over(f"all {n_files} files", map(str, self.files)) if n_files > 1 else nullcontext()
+
     def parts(self) -> list[SourcePart]:
         """Return parts that can be read separately, in order; together they give the batches of this source."""
         if not self.files:
@@ -234,6 +241,17 @@ def read_batches(
     [(0, ['Fine', 'Poor']), (2, ['NA'])]
     """
     return Source(source, columns, batch_rows=batch_rows, encoding=encoding, sheet=sheet, sep=sep, notice=notice)
+
+
+@contextmanager
+def counted_over(rows: str, files: Iterable[str]) -> Iterator[None]:
+    """Add to errors of the block that name rows, but no file, which rows are counted."""
+    try:
+        yield
+    except InputError as error:
+        if not re.search(r"\brows? \d", message := str(error)) or any(file in message for file in files):
+            raise
+        raise InputError(f"{message} (rows are counted over {rows})") from error
 
 
 def _files_of(source: Given) -> tuple[Path, ...]:

@@ -38,7 +38,6 @@ from textsignal.data.covariates.formula import (
     Number,
     Operation,
     column_names,
-    formula_from,
     parse_formula,
     walk,
 )
@@ -212,7 +211,7 @@ class Design:
 
     def plain(self) -> dict[str, Any]:
         """Return the design as values of JSON."""
-        formula = None if self.formula is None else self.formula.plain()
+        formula = None if self.formula is None else self.formula.text
         return asdict(replace(self, formula=None)) | {"formula": formula}
 
     @classmethod
@@ -224,7 +223,7 @@ class Design:
         )
         covariates = [source.name for source in sources]
         offset = None if stored["offset"] is None else _finite(stored["offset"])
-        formula = None if stored["formula"] is None else formula_from(stored["formula"])
+        formula = None if stored["formula"] is None else parse_formula(stored["formula"])
         if len({*covariates}) < len(covariates) or (formula is not None and [*formula.columns] != covariates):
             raise ValueError("the columns of the covariates are not those of the formula")
         if any(source.levels is None for source in sources if formula and source.name in formula.categories):
