@@ -74,13 +74,7 @@ def columns_of(text: str, response: object, weight: object, *beside: object) -> 
 
 
 def memory_of(given: str | int) -> int:
-    """Return a memory limit in bytes.
-
-    Examples
-    --------
-    >>> memory_of("4GB"), memory_of("1.5 GiB")
-    (4294967296, 1610612736)
-    """
+    """Return a memory limit in bytes."""
     size = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)i?b?\s*", str(given).lower())
     if size is None:
         raise InputError(f"memory={given!r} is not a size; give one such as '4GB' or '800MB'")

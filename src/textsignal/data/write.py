@@ -25,7 +25,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import partial
-from itertools import chain, repeat
+from itertools import chain, count, repeat
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
@@ -103,19 +103,9 @@ def check_target(target: Path, *, force: bool) -> None:
 def whole_table(target: Path, *, force: bool) -> Iterator[Write]:
     """Give a function that adds rows to a file, which becomes `target` if the block succeeds, as with `whole_file`.
 
-    The name ends in the format: CSV, TSV, JSON lines (.jsonl, .ndjson) and JSON (.json: one array), plain or packed,
-    Parquet and Excel (.xlsx). JSON arrays and Excel are written at the end, the others batch by batch; the first batch
-    sets the types of a Parquet file. Texts that a spreadsheet would run as formulas get an apostrophe in CSV and TSV,
-    and are stored as texts in Excel. The file is synchronised to disk before it is renamed.
-
-    Examples
-    --------
-    >>> file = getfixture("tmp_path") / "numbers.csv"
-    >>> with whole_table(file, force=False) as write:
-    ...     write(pd.DataFrame({"number": [1, 2]}))
-    ...     write(pd.DataFrame({"number": [3]}))
-    >>> file.read_text().split()
-    ['number', '1', '2', '3']
+    The name ends in the format. JSON arrays and Excel are written at the end, the others batch by batch; the first
+    batch sets the types of a Parquet file. Texts that a spreadsheet would run as formulas get an apostrophe in CSV and
+    TSV, and are stored as texts in Excel. The file is synchronised to disk before it is renamed.
     """
     rows = next((rows for ending, rows in _FORMATS.items() if target.name.lower().endswith(ending)), None)
     if rows is None:
@@ -164,18 +154,9 @@ def write_csv(
 
 
 def without_formulas(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with an apostrophe before texts, and names of columns, that a spreadsheet takes for a formula.
+    """Return a table with an apostrophe before texts and names of columns that a spreadsheet takes for a formula.
 
     Numbers are kept, also those that are texts, such as "-5".
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"@hotel": ["=1+1", "-5", "- cold", "fine"], "effect": [-0.5, 0, 1, 2]})
-    >>> safe = without_formulas(table)
-    >>> list(safe), safe["'@hotel"].tolist()
-    (["'@hotel", 'effect'], ["'=1+1", '-5', "'- cold", 'fine'])
-    >>> with_formulas(safe).equals(table)
-    True
     """
     return _changed(table, lambda cell: f"'{cell}" if _is_formula(cell) else cell)
 
@@ -186,10 +167,7 @@ def with_formulas(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _is_formula(cell: str) -> bool:
-    """True if a spreadsheet takes a cell, with or without apostrophes before it, for a formula.
-
-    A cell that has some gets one more, so that removing one always gives back what there was.
-    """
+    """True if a spreadsheet takes a cell for a formula, with or without apostrophes, so that these are reversible."""
     return _FORMULA.match(cell) is not None and _NUMBER.fullmatch(cell) is None
 
 
@@ -271,9 +249,9 @@ def _write_excel(table: pd.DataFrame, file: Path) -> None:
     def storable(cell: object) -> object:
         if not isinstance(cell, str):
             return cell
-        if len(cell) > _LONGEST_CELL:
+        if (length := len(cell)) > _LONGEST_CELL:
             raise ValueError(
-                f"a text of {len(cell):,} characters, and Excel takes {_LONGEST_CELL:,}; write .csv or .parquet"
+                f"a text of {length:,} characters, and Excel takes {_LONGEST_CELL:,}; write .csv or .parquet"
             )
         return _NOT_IN_EXCEL.sub("\N{REPLACEMENT CHARACTER}", cell)
 
@@ -286,14 +264,15 @@ def _write_excel(table: pd.DataFrame, file: Path) -> None:
                     cell.data_type = "s"
 
 
-_TEXT_FORMATS: dict[str, Callable[[Path], AbstractContextManager[Write]]] = {
+_Format: TypeAlias = Callable[[Path], AbstractContextManager[Write]]
+_TEXT_FORMATS: dict[str, _Format] = {
     ".csv": partial(_csv_rows, separator=","),
     ".tsv": partial(_csv_rows, separator="\t"),
     ".jsonl": _json_rows,
     ".ndjson": _json_rows,
     ".json": partial(_collected, write_whole=partial(_write_json, lines=False)),
 }
-_FORMATS: dict[str, Callable[[Path], AbstractContextManager[Write]]] = {
+_FORMATS: dict[str, _Format] = {
     **{ending + packed: rows for ending, rows in _TEXT_FORMATS.items() for packed in ("", *PACKED)},
     ".parquet": _parquet_rows,
     ".xlsx": partial(_collected, write_whole=_write_excel),
@@ -326,10 +305,8 @@ def _lives(process: int) -> bool:
         return True
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # it lives, and belongs to another user
-        return True
+    except OSError as error:  # another error if the process belongs to another user
+        return not isinstance(error, ProcessLookupError)
     return True
 
 
@@ -373,10 +350,7 @@ def _can_be_exchanged(folder: Path) -> bool:
 
 
 def _exchanged(written: Path, place: Path) -> bool:
-    """Exchange a folder, in one step, for a new one with the new files and links to the others.
-
-    Return False, without a change, if the disk does not support links or exchange.
-    """
+    """Exchange a folder in one step for one with the new files and links to others; False if the disk cannot do it."""
     assert _renameat2 is not None
     merged = written.with_name("merged")
     merged.mkdir()
@@ -401,22 +375,13 @@ def _link(source: Path, target: Path) -> None:
 
 
 def file_names(names: Iterable[str]) -> list[str]:
-    """Return unique names of files for responses: lower-case letters, digits, _ and -.
-
-    Examples
-    --------
-    >>> file_names(["Overall", "front desk", "overall", "../.."])
-    ['overall', 'front-desk', 'overall-2', 'response']
-    """
-    found: list[str] = []
+    """Return unique names of files for responses, of lower-case letters, digits, _ and -."""
+    taken: list[str] = []
     for name in names:
         plain = re.sub(r"[^a-z0-9_]+", "-", name.lower()).strip("-")[:LONGEST] or "response"
-        number, unique = 1, plain
-        while unique in found:
-            number += 1
-            unique = f"{plain}-{number}"
-        found.append(unique)
-    return found
+        numbered = chain([plain], (f"{plain}-{number}" for number in count(2)))
+        taken.append(next(each for each in numbered if each not in taken))
+    return taken
 
 
 def kept_lines(kept: Path) -> Iterator[Any]:

@@ -1,8 +1,7 @@
 """Covariates: from a table to columns of numbers, coded as learnt in training.
 
-Numbers stay as they are, yes and no become 1 and 0, and a category becomes a column for each of its levels but the
-most frequent one, which the others are compared with. All columns are around their means in training, so that the
-model's constant is for average covariates, and a column that is constant is 0.
+Numbers stay as they are, yes and no become 1 and 0, and a category becomes a column for each level except the most
+frequent one. Columns are centred at their means in training, so that the model's constant is for average covariates.
 
 The factors of a formula are computed here, from its tree; formulaic codes categories and multiplies factors into terms.
 It is given computed values to look up and no text to evaluate.
@@ -14,6 +13,7 @@ import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import reduce
+from math import prod
 from typing import Any, Self
 
 import numpy as np
@@ -65,8 +65,7 @@ State = dict[str, dict[str, Any]]
 class Given:
     """Covariates and offset of texts, which effects of the text are conditional on.
 
-    columns : (texts, columns) covariates, centred at their means in training; no columns without covariates.
-    offset : (texts,) added to the linear predictor, such as the logarithm of an exposure.
+    columns : (texts, columns) covariates, centred at their means in training; offset : (texts,) in linear predictors.
     groups : (texts,) numbers of groups of dependent texts, or None.
     """
 
@@ -76,12 +75,10 @@ class Given:
 
     @classmethod
     def nothing(cls, n_documents: int) -> Self:
-        """Return no covariates and an offset of 0."""
         return cls(np.zeros((n_documents, 0)), np.zeros(n_documents))
 
     @property
     def n_columns(self) -> int:
-        """Number of covariates' columns."""
         return int(self.columns.shape[1])
 
     def at(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Self:
@@ -106,10 +103,8 @@ class CovariateSource:
 class Design:
     """Coding of a table as columns of numbers.
 
-    sources : columns of the table; formula : of the made columns, None for one per source or level.
-    state : learnt by the functions of the formula.
-    names, means : (columns,) of the made columns.
-    offset : mean offset in training; None if absent.
+    sources : columns of the table; formula : None for one column per source or level; state : what it learnt.
+    names, means : (columns,) of the made columns; offset : mean in training, None if absent.
     """
 
     sources: tuple[CovariateSource, ...]
@@ -123,15 +118,7 @@ class Design:
     def learn(
         cls, table: pd.DataFrame | None, formula: str | None, weight: Vector, offset: Vector | None = None
     ) -> Self:
-        """Learn the coding from complete covariates of training and the weights of texts.
-
-        Examples
-        --------
-        >>> table = pd.DataFrame({"price": [1.0, 3.0, 5.0], "country": ["it", "fr", "it"]})
-        >>> design = Design.learn(table, None, np.ones(3))
-        >>> design.names, design.columns(table)[:, 0]
-        (('price', 'country=fr'), array([-2.,  0.,  2.]))
-        """
+        """Learn the coding from complete covariates of training and the weights of texts."""
         parsed = None if formula is None else parse_formula(formula)
         mean_offset = None if offset is None else float(np.average(offset, weights=weight))
         if table is None:
@@ -148,7 +135,6 @@ class Design:
 
     @property
     def covariates(self) -> list[str]:
-        """Names of the table's columns."""
         return [source.name for source in self.sources]
 
     @property
@@ -160,7 +146,7 @@ class Design:
     def condition(self) -> str:
         """Names of covariates and offset as a phrase; "" if absent."""
         parts = [*self.covariates, *([] if self.offset is None else ["the offset"])]
-        return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
+        return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
 
     def columns(self, table: pd.DataFrame) -> Vector:
         """Return (texts, columns) for a table with at least the columns of training, in any order."""
@@ -293,7 +279,7 @@ def missing_cells(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _learn_source(column: pd.Series, weight: Vector, categories: frozenset[str]) -> CovariateSource:
-    """Return a column's kind; categories : columns that a formula takes as such."""
+    """categories : columns that a formula takes as such."""
     name, kind = str(column.name), column.dtype
     numeric = pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_bool_dtype(kind)
     if pd.api.types.is_datetime64_any_dtype(kind) or pd.api.types.is_timedelta64_dtype(kind):
@@ -326,11 +312,9 @@ def _coded(column: pd.Series, source: CovariateSource) -> Any:
 
 def _labels(column: pd.Series) -> NDArray[Any]:
     """Levels as texts: 2019 and 2019.0 are one."""
-
-    def label(cell: object) -> str:
-        return str(int(cell)) if isinstance(cell, float | np.floating) and float(cell).is_integer() else str(cell)
-
-    return np.array([label(cell) for cell in column.astype(object)], dtype=object)
+    cells = column.astype(object)
+    whole = [isinstance(cell, float | np.floating) and float(cell).is_integer() for cell in cells]
+    return np.array([str(int(cell) if is_whole else cell) for cell, is_whole in zip(cells, whole, strict=True)], object)
 
 
 def _check_names(table: pd.DataFrame, names: Sequence[str]) -> None:
@@ -361,25 +345,20 @@ def _finite(value: object) -> float:
 
 
 def _formula_columns(formula: Formula, table: pd.DataFrame, learnt: State | None) -> tuple[pd.DataFrame, State]:
-    """Return the columns that a formula makes of a table, and what its functions learnt, such as knots.
+    """Return the columns that a formula makes of a coded table, and what its functions learnt, such as knots.
 
-    table : numbers as floats, and categories with the levels of training; learnt : None to learn from this table.
+    learnt : None to learn from this table.
     """
     state: State = {} if learnt is None else {name: dict(values) for name, values in learnt.items()}
-    texts = [_name(factor) for factor in formula.factors]
-    if len({*texts}) < len(texts):
+    if len({*map(_name, formula.factors)}) < len(formula.factors):
         raise InputError(f"formula={str(formula)!r} has a column that is called like one of its functions; rename it")
     values: dict[str, Any] = {CONSTANT: FactorValues(1, kind=Factor.Kind.CONSTANT)}
-    values |= {
-        name: _factor(factor, table, state, formula) for name, factor in zip(texts, formula.factors, strict=True)
-    }
-    widths = {name: _width(value) for name, value in values.items()}
-    total = sum(int(np.prod([widths[_name(factor)] for factor in term])) for term in formula.terms)
+    values |= {_name(factor): _factor(factor, table, state, formula) for factor in formula.factors}
+    terms = [tuple(map(_name, term)) for term in formula.terms]
+    total = sum(prod(_width(values[name]) for name in term) for term in terms)
     if total > MAX_COLUMNS:
         raise InputError(f"formula={str(formula)!r} makes {total:,} columns; at most {MAX_COLUMNS:,} are allowed")
-    columns = _product(
-        [(CONSTANT,), *(tuple(map(_name, term)) for term in formula.terms)], values, table.index, formula
-    )
+    columns = _product([(CONSTANT,), *terms], values, table.index, formula)
     _raise_infinite(columns, str(formula), list(formula.columns), table)
     return columns, {name: {key: _plain(value) for key, value in inner.items()} for name, inner in state.items()}
 

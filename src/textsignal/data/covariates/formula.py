@@ -173,14 +173,7 @@ class Formula:
 
 
 def parse_formula(text: str) -> Formula:
-    """Parse the text of a formula; raise InputError where it is not one.
-
-    Examples
-    --------
-    >>> formula = parse_formula("log(price) * C(country)")
-    >>> formula.columns, sorted(formula.categories), [":".join(map(str, term)) for term in formula.terms]
-    (('price', 'country'), ['country'], ['log(price)', 'C(country)', 'log(price):C(country)'])
-    """
+    """Parse the text of a formula; raise InputError where it is not one."""
     if not isinstance(text, str):
         raise InputError(f"formula must be text such as 'log(price) + C(country)'; {type(text).__name__} is given")
     shown = repr(text if len(text) <= SHOWN else text[:SHOWN] + "…")
