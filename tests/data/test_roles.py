@@ -16,5 +16,5 @@ def test_long_texts_and_the_only_numbers_are_obvious():
 def test_columns_that_are_not_obvious_are_listed():
     with pytest.raises(InputError, match=r"which column holds the texts\? Give text='...', one of review, title"):
         obvious_columns(TABLE.assign(title="As always, very fine indeed"), None)
-    with pytest.raises(InputError, match="which column holds the response.* one of stars, votes"):
+    with pytest.raises(InputError, match=r"which column holds the response.* one of stars, votes"):
         obvious_columns(TABLE.assign(votes=1), None)

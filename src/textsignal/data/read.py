@@ -200,6 +200,7 @@ class FilePart:
 
 
 def stamp_of(path: Path) -> Stamp:
+    """Return the stamp of a file."""
     status = path.stat()
     return status.st_ino, status.st_size, status.st_mtime_ns
 

@@ -75,10 +75,12 @@ class Given:
 
     @classmethod
     def nothing(cls, n_documents: int) -> Self:
+        """Return no covariates and an offset of 0."""
         return cls(np.zeros((n_documents, 0)), np.zeros(n_documents))
 
     @property
     def n_columns(self) -> int:
+        """Number of columns."""
         return int(self.columns.shape[1])
 
     def at(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Self:
@@ -135,6 +137,7 @@ class Design:
 
     @property
     def covariates(self) -> list[str]:
+        """Names of the table's columns."""
         return [source.name for source in self.sources]
 
     @property
