@@ -37,7 +37,6 @@ from textsignal.stored_values import (
     Label,
     Number,
     declarations,
-    is_text,
     read_json,
     rule,
     stored_fields,
@@ -224,13 +223,14 @@ class StoredTopics:
 
 @dataclass(frozen=True)
 class StoredHead:
-    """Contents of model.json except the reader and the covariates, for a model of themes."""
+    """Contents of model.json except the reader, for a model of themes."""
 
     options: ModelOptions
     scales: tuple[StoredScale, ...] = field(metadata=rule(shape=("responses",)))
     labels: list[str | None] = field(metadata=rule(shape=("topics",)))
     n_texts: int = field(metadata=rule(least=1, most=MOST_TEXTS))
     namings: tuple[Naming, ...] = field(metadata=rule(shape=("responses",)))
+    covariates: Design | None
 
 
 #: Stored readers, by their names; one of topics has no head.
@@ -249,8 +249,7 @@ def write_model(model: StoredModel, folder: Path) -> None:
     options = as_plain({each.name: model.options[each.name] for each in fields(ModelOptions)})
     scales = [StoredScale(each.family, as_plain(each.levels)) for each in model.scales]
     head = {"labels": model.labels, "n_texts": model.n_texts, "namings": model.namings, "scales": scales}
-    design = None if model.design is None else as_plain(model.design.plain())
-    _write_parts(model.reader, {"options": options} | as_plain(head) | {"covariates": design}, folder)
+    _write_parts(model.reader, {"options": options} | as_plain(head | {"covariates": model.design}), folder)
 
 
 def write_topics(parts: TopicParts, folder: Path) -> None:
@@ -266,7 +265,7 @@ def write_topics(parts: TopicParts, folder: Path) -> None:
     asked = VectorizerOptions(**params)
     words = StoredVectorizer(asked, own_tokenizer, vectorizer.n_documents_, terms, vectorizer.idf_)
     fitted = StoredEstimator(ESTIMATOR_OPTIONS[name](**options), estimator.fitted_)
-    _write_parts(StoredTopics(words, fitted, parts.coherence), {"covariates": None}, folder)
+    _write_parts(StoredTopics(words, fitted, parts.coherence), {}, folder)
 
 
 def _write_parts(reader: Any, head: dict[str, Any], folder: Path) -> None:
@@ -314,29 +313,26 @@ def _rebuild(
 ) -> StoredModel | TopicParts | None:
     """Rebuild a model; None if it needs a tokenizer that is not given."""
     checker = Checker(arrays, NAMED)
-    covariates = settings.pop("covariates")
-    if not is_text(json.dumps(covariates, ensure_ascii=False)):
-        raise ValueError("covariates hold half of a surrogate pair, which is not a character")
-    design = None if covariates is None else Design.of_plain(covariates)
-    checker.sizes["covariates"] = 0 if design is None else len(design.names)
     readers = settings.pop("reader")
     if not isinstance(readers, dict) or len(readers) != 1 or not readers.keys() <= READERS.keys():
         raise ValueError(f"reader is {shown(readers)}; it must be one of {', '.join(READERS)}")
     ((kind, stored),) = readers.items()
     if kind == "topics":
-        if settings or design is not None:
-            raise ValueError(f"a model of topics has {shown(min([*settings, 'covariates']))}, which is not known")
+        if settings:
+            raise ValueError(f"a model of topics has {shown(min(settings))}, which is not known")
+        checker.sizes["covariates"] = 0
         topics: StoredTopics = checker.part(StoredTopics, stored, kind)
         checker.finish()
         return None if topics.vectorizer.own_tokenizer and tokenizer is None else _rebuild_topics(topics, tokenizer)
     head: StoredHead = checker.part(StoredHead, settings, "model")
+    checker.sizes.setdefault("covariates", 0)
     reader = checker.part(READERS[kind], stored, kind)
     checker.finish()
     if kind != "responses" and len(head.namings) != 1:
         raise ValueError(f"model.namings has {len(head.namings)} items, but there is one response")
-    options = vars(head.options) | {"formula": design and design.formula and design.formula.text}
+    options = vars(head.options) | {"formula": head.covariates and head.covariates.formula}
     scales = [Scale(each.family, each.levels) for each in head.scales]
-    return StoredModel(options, scales, reader, head.labels, head.n_texts, head.namings, design)
+    return StoredModel(options, scales, reader, head.labels, head.n_texts, head.namings, head.covariates)
 
 
 def _rebuild_topics(stored: StoredTopics, tokenizer: Callable[[str], list[str]] | None) -> TopicParts:
@@ -404,7 +400,8 @@ def _inner(value: Any) -> dict[str, Any]:
 def as_plain(value: Any) -> Any:
     """A value as JSON holds it: a dataclass without its arrays, and None for a random generator, as the fit is done."""
     if is_dataclass(value):
-        named = {"name": name for kinds in NAMED.values() for name, kind in kinds.items() if type(value) is kind}
+        names = [name for kinds in NAMED.values() for name, kind in kinds.items() if type(value) is kind]
+        named = {"name": names[0]} if names else {}
         return named | {key: as_plain(each) for key, each in _inner(value).items() if not isinstance(each, np.ndarray)}
     if isinstance(value, dict):
         return {name: as_plain(inner) for name, inner in value.items()}

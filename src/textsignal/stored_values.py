@@ -207,10 +207,10 @@ class Checker:
             raise ValueError(f"{path} must be there if there are {rule.only_with}, and only then")
 
     def value(self, hint: Any, rule: Rule, value: Any, path: str) -> Any:
-        """Check a value of JSON, and return it as its type: a tuple for a list, a dataclass for an object."""
+        """Check a value of JSON and return it as its type, such as a tuple for a list; `Any` is left to a `check`."""
         kinds = [kind for kind in alternatives(hint) if not is_array(kind)]
-        if value is None and NoneType in kinds:
-            return None
+        if hint is Any or (value is None and NoneType in kinds):
+            return value
         either = {int, float} <= {*kinds}
         for kind in kinds:
             if _is_of(value, kind, self.named):

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import reduce
+from dataclasses import dataclass, field, replace
+from functools import cached_property, reduce
 from math import prod
 from typing import Any, Self
 
@@ -43,6 +43,7 @@ from textsignal.data.covariates.formula import (
 )
 from textsignal.errors import InputError, listed, one_line, raise_rows, shown
 from textsignal.families import linear_predictor
+from textsignal.stored_values import rule
 
 #: A category of more levels is an identifier; columns that a formula may make.
 MOST_LEVELS, MAX_COLUMNS = 2000, 5_000
@@ -98,7 +99,7 @@ class CovariateSource:
     """A column of the table. levels : of a category, the most frequent one first; None for numbers."""
 
     name: str
-    levels: tuple[str, ...] | None
+    levels: tuple[str, ...] | None = field(metadata=rule(distinct=True))
 
 
 @dataclass(frozen=True)
@@ -110,11 +111,11 @@ class Design:
     """
 
     sources: tuple[CovariateSource, ...]
-    formula: Formula | None
+    formula: str | None
     state: State
-    names: tuple[str, ...]
-    means: tuple[float, ...]
-    offset: float | None
+    names: tuple[str, ...] = field(metadata=rule(shape=("covariates",)))
+    means: tuple[float, ...] = field(metadata=rule(shape=("covariates",), least=-MOST, most=MOST))
+    offset: float | None = field(metadata=rule(least=-MOST, most=MOST))
 
     @classmethod
     def learn(
@@ -124,16 +125,20 @@ class Design:
         parsed = None if formula is None else parse_formula(formula)
         mean_offset = None if offset is None else float(np.average(offset, weights=weight))
         if table is None:
-            return cls((), parsed, {}, (), (), mean_offset)
+            return cls((), formula, {}, (), (), mean_offset)
         names = [*map(str, table.columns)] if parsed is None else list(parsed.columns)
         _check_names(table, names)
         categories = frozenset() if parsed is None else parsed.categories
         sources = tuple(_learn_source(table[name], weight, categories) for name in names)
-        first = cls(sources, parsed, {}, (), (), mean_offset)
+        first = cls(sources, formula, {}, (), (), mean_offset)
         made, state = first._matrix(first._coded(table), None)
         values = made.to_numpy(dtype=float)
         means = np.average(values, axis=0, weights=weight)
-        return cls(sources, parsed, state, tuple(map(str, made.columns)), tuple(means.tolist()), mean_offset)
+        return cls(sources, formula, state, tuple(map(str, made.columns)), tuple(means.tolist()), mean_offset)
+
+    @cached_property
+    def _parsed(self) -> Formula | None:
+        return None if self.formula is None else parse_formula(self.formula)
 
     @property
     def covariates(self) -> list[str]:
@@ -187,8 +192,8 @@ class Design:
         return pd.DataFrame(coded, index=pd.RangeIndex(len(table)))
 
     def _matrix(self, coded: pd.DataFrame, state: State | None) -> tuple[pd.DataFrame, State]:
-        if self.formula is not None:
-            return _formula_columns(self.formula, coded, state)
+        if self._parsed is not None:
+            return _formula_columns(self._parsed, coded, state)
         columns: dict[str, Any] = {}
         for source in self.sources:
             if source.levels is None:
@@ -198,41 +203,24 @@ class Design:
                 columns |= {f"{source.name}={level}": codes == k for k, level in enumerate(source.levels) if k}
         return pd.DataFrame(columns, index=coded.index, dtype=float), {}
 
-    def plain(self) -> dict[str, Any]:
-        """Return the design as values of JSON."""
-        formula = None if self.formula is None else self.formula.text
-        return asdict(replace(self, formula=None)) | {"formula": formula}
-
-    @classmethod
-    def of_plain(cls, stored: Mapping[str, Any]) -> Self:
-        """Rebuild the design from `plain`; raise ValueError, TypeError or KeyError if that is impossible."""
-        sources = tuple(
-            CovariateSource(_text(source["name"]), None if source["levels"] is None else _levels(source["levels"]))
-            for source in stored["sources"]
-        )
-        covariates = [source.name for source in sources]
-        offset = None if stored["offset"] is None else _finite(stored["offset"])
-        formula = None if stored["formula"] is None else parse_formula(stored["formula"])
+    def check(self) -> None:
+        """Raise ValueError unless the stored columns are those that the formula makes of the sources."""
+        formula, covariates = self._parsed, self.covariates
         if len({*covariates}) < len(covariates) or (formula is not None and [*formula.columns] != covariates):
             raise ValueError("the columns of the covariates are not those of the formula")
-        if any(source.levels is None for source in sources if formula and source.name in formula.categories):
+        if any(source.levels is not None and not 1 <= len(source.levels) <= MOST_LEVELS for source in self.sources):
+            raise ValueError(f"a category must have from 1 to {MOST_LEVELS:,} levels")
+        if any(source.levels is None for source in self.sources if formula and source.name in formula.categories):
             raise ValueError("a category of the formula has no levels")
-        if formula is None and stored["state"] != {}:
-            raise ValueError("a state is stored without a formula")
-        state = {} if formula is None else _check_learnt(formula, stored["state"])
-        if not isinstance(stored["means"], list | tuple):
-            raise ValueError("the means of covariates are not a list")
-        names, means = tuple(map(_text, stored["names"])), tuple(map(_finite, stored["means"]))
-        design = cls(sources, formula, state, names, means, offset)
-        kinds = {s.name: float if s.levels is None else pd.CategoricalDtype(list(s.levels)) for s in sources}
+        _check_learnt(formula, self.state)
+        kinds = {s.name: float if s.levels is None else pd.CategoricalDtype(list(s.levels)) for s in self.sources}
         no_rows = pd.DataFrame({name: pd.Series([], dtype=kind) for name, kind in kinds.items()})
         try:
-            made = () if not sources else tuple(map(str, design._matrix(no_rows, state)[0].columns))
+            made = () if not self.sources else tuple(map(str, self._matrix(no_rows, self.state)[0].columns))
         except InputError as error:
             raise ValueError(f"the formula cannot be computed: {error}") from error
-        if made != names or len(names) != len(means):
+        if made != self.names:
             raise ValueError("the covariates make other columns than the model has")
-        return design
 
 
 def as_table(covariates: object, n_documents: int) -> pd.DataFrame | None:
@@ -326,27 +314,6 @@ def _check_names(table: pd.DataFrame, names: Sequence[str]) -> None:
         raise InputError(f"covariates lack {listed(absent, shown)}; there are {listed(list(table.columns), shown)}")
 
 
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise ValueError(f"a name of a covariate is {type(value).__name__}, not text")
-    return value
-
-
-def _levels(values: object) -> tuple[str, ...]:
-    """Return the levels of a category, each once."""
-    levels = tuple(map(_text, values)) if isinstance(values, list | tuple) else ()
-    if not 1 <= len({*levels}) == len(levels) <= MOST_LEVELS:
-        raise ValueError("the levels of a category must be a list of different texts")
-    return levels
-
-
-def _finite(value: object) -> float:
-    """Return a number of a stored design, which may be as large as a covariate."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MOST:
-        raise ValueError("a mean of the covariates or the offset is not a number, or too large")
-    return float(value)
-
-
 def _formula_columns(formula: Formula, table: pd.DataFrame, learnt: State | None) -> tuple[pd.DataFrame, State]:
     """Return the columns that a formula makes of a coded table, and what its functions learnt, such as knots.
 
@@ -366,19 +333,18 @@ def _formula_columns(formula: Formula, table: pd.DataFrame, learnt: State | None
     return columns, {name: {key: _plain(value) for key, value in inner.items()} for name, inner in state.items()}
 
 
-def _check_learnt(formula: Formula, learnt: object) -> State:
-    """Return what functions learnt, as it was stored; raise ValueError if a formula cannot have learnt it."""
-    nodes = [node for factor in formula.factors for node in walk(factor)]
+def _check_learnt(formula: Formula | None, learnt: State) -> None:
+    """Raise ValueError if a formula cannot have learnt this."""
+    nodes = [] if formula is None else [node for factor in formula.factors for node in walk(factor)]
     calls = {str(node): node.function for node in nodes if isinstance(node, Call) and node.function in LEARNS}
-    if not isinstance(learnt, dict) or {*learnt} != {*calls}:
+    if {*learnt} != {*calls}:
         raise ValueError("what the formula learnt does not belong to its functions")
     for text, function in calls.items():
         values = learnt[text]
-        if not isinstance(values, dict) or {*values} != {*LEARNS[function]}:
+        if {*values} != {*LEARNS[function]}:
             raise ValueError(f"what {function} learnt has other names than {', '.join(LEARNS[function])}")
         for name, value in values.items():
             _check_value(function, name, value)
-    return learnt
 
 
 def _check_value(function: str, name: str, value: Any) -> None:

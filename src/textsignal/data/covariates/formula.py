@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain, islice, product
 from typing import Any
 
@@ -157,7 +157,6 @@ class Formula:
     terms : without the constant, main effects first; columns : of the table; categories : the columns inside C(...).
     """
 
-    text: str = field(compare=False)
     tree: Node
     terms: tuple[Term, ...]
     columns: tuple[str, ...]
@@ -180,7 +179,7 @@ def parse_formula(text: str) -> Formula:
     try:
         if len(text) > MAX_LENGTH:
             raise _Invalid(f"has {len(text):,} characters; at most {MAX_LENGTH:,} are allowed")
-        return _formula(text, _Parser(text).parse())
+        return _formula(_Parser(text).parse())
     except _Invalid as error:
         raise InputError(f"formula={shown} {error}") from None
 
@@ -350,7 +349,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
     yield "end", ""
 
 
-def _formula(text: str, tree: Node) -> Formula:
+def _formula(tree: Node) -> Formula:
     """Return the formula of a tree, in which splines and categories are factors and everything has its columns."""
     terms = tuple(sorted(_terms(tree), key=len))
     names: list[str] = []
@@ -366,7 +365,7 @@ def _formula(text: str, tree: Node) -> Formula:
     columns = tuple(dict.fromkeys(names + categories))
     if not columns:
         raise _Invalid("names no column")
-    return Formula(text, tree, terms, columns, frozenset(categories))
+    return Formula(tree, terms, columns, frozenset(categories))
 
 
 def _arithmetic_columns(factor: Node) -> list[str]:
