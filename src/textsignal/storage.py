@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields, is_dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -46,6 +46,7 @@ from textsignal.text.vectorise import LONGEST_TERM, TextVectorizer
 from textsignal.training.fitted import FittedTopics
 from textsignal.training.start import INITS
 
+Tokenizer: TypeAlias = Callable[[str], list[str]]
 #: 7: several responses are one model.
 FORMAT, FORMAT_VERSION = "textsignal model", 7
 SETTINGS_FILE, ARRAYS_FILE = "model.json", "arrays.safetensors"
@@ -283,7 +284,7 @@ def _write_parts(reader: Any, head: dict[str, Any], folder: Path) -> None:
         raise OutputError(f"cannot write the model: {error.strerror or error}") from error
 
 
-def read_model(folder: Path, tokenizer: Callable[[str], list[str]] | None) -> StoredModel | TopicParts:
+def read_model(folder: Path, tokenizer: Tokenizer | None) -> StoredModel | TopicParts:
     """Read the two files of a model; `tokenizer` is required if the model was fitted with its user's own."""
     settings = _read_settings(folder)
     arrays = _read_arrays(folder, settings.pop("arrays_sha256", None))
@@ -309,7 +310,7 @@ def array_part(value: Any, path: str) -> dict[str, np.ndarray]:
 
 
 def _rebuild(
-    settings: dict[str, Any], arrays: dict[str, np.ndarray], tokenizer: Callable[[str], list[str]] | None
+    settings: dict[str, Any], arrays: dict[str, np.ndarray], tokenizer: Tokenizer | None
 ) -> StoredModel | TopicParts | None:
     """Rebuild a model; None if it needs a tokenizer that is not given."""
     checker = Checker(arrays, NAMED)
@@ -335,7 +336,7 @@ def _rebuild(
     return StoredModel(options, scales, reader, head.labels, head.n_texts, head.namings, head.covariates)
 
 
-def _rebuild_topics(stored: StoredTopics, tokenizer: Callable[[str], list[str]] | None) -> TopicParts:
+def _rebuild_topics(stored: StoredTopics, tokenizer: Tokenizer | None) -> TopicParts:
     words, options, fitted = stored.vectorizer, stored.estimator.params, stored.estimator.fitted
     params = vars(words.params) | {"tokenizer": tokenizer}
     vectorizer = TextVectorizer.restore(params, words.terms, words.idf.tolist(), words.n_documents)

@@ -324,7 +324,6 @@ class Checker:
 
 
 def _is_of(value: Any, kind: Any, named: Mapping[Any, Any]) -> bool:
-    """True if a value of JSON may be one of a type."""
     if isinstance(value, bool) or kind is bool:
         return isinstance(value, bool) and kind is bool
     if kind in named or is_dataclass(kind) or get_origin(kind) is dict:
@@ -355,7 +354,6 @@ def _check_bounds(rule: Rule, values: np.ndarray, path: str) -> None:
 
 @cache
 def _dtypes(hint: Any) -> tuple[type, ...]:
-    """The types of numbers that an array may hold."""
     (inner,) = get_args(get_args(hint)[1]) if len(get_args(hint)) > 1 else (np.float64,)
     return (np.float32, np.float64) if inner is np.floating else (inner,)
 

@@ -64,7 +64,7 @@ Progress: TypeAlias = Callable[[str, int, int | None], None]
 
 
 def columns_of(text: str, response: object, weight: object, *beside: object) -> Roles:
-    """Return names of columns; raise if values are given in place of names, or if covariates, offset or groups are."""
+    """Return names of columns; InputError if values are given in place of names, or covariates, offset or groups."""
     if any(given is not None for given in beside):
         raise InputError("covariates, offset and groups cannot be given with a source; give texts that are in memory")
     for name, column in {"responses": response, "sample_weight": weight}.items():
@@ -94,7 +94,6 @@ class Streamed:
 
     shards : as the engine keeps them, with `sizes` texts each; responses : (rows,) that count.
     sample : some of the texts; drawn : further columns of these; beside : (texts,) their by, over and groups.
-    bad : rows that cannot be used.
     """
 
     shards: list[Any]
@@ -113,11 +112,7 @@ class Streamed:
 
 @dataclass(frozen=True, eq=False)
 class FittedSource:
-    """Result of a fit to a source.
-
-    sample : texts that are stored with the reader; held_out : (texts,) True if the response was not used in training.
-    n_documents : number of texts of the source.
-    """
+    """Result of a fit to a source of `n_documents` texts, of which the reader holds a sample."""
 
     reader: ThemeReader
     sample: Observed
@@ -127,10 +122,7 @@ class FittedSource:
 
 @dataclass(frozen=True, eq=False)
 class ReadSource:
-    """A source that was read, and can be fitted.
-
-    spread : computes on all texts; compute : computes on the sample.
-    """
+    """A source that was read and can be fitted; spread : computes on all texts; compute : on the sample."""
 
     options: parts.Options
     found: Streamed
@@ -140,11 +132,7 @@ class ReadSource:
     progress: Progress
 
     def fit(self, held_out: NDArray[np.bool_] | None = None) -> FittedSource:
-        """Fit themes.
-
-        held_out : (texts,) True for texts of the sample whose responses, and those of their copies, are not used; None
-            if all are used.
-        """
+        """Fit themes; held_out : (texts,) True for texts of the sample whose response is not used, None to use all."""
         found = self.found
         held_out = np.zeros(len(found.sample.tokens), dtype=bool) if held_out is None else held_out
         (reader,) = parts.fit_prepared_themes(self.options, self._prepared(held_out), self.compute)
@@ -191,8 +179,7 @@ def read_to_fit(
 ) -> Iterator[ReadSource]:
     """Read a source; its shards may be deleted at the end of the `with`.
 
-    engine : reads it, and learns from all texts; by default threads of this process.
-    dropping : None if a row that cannot be used is an error.
+    engine : by default threads of this process; dropping : None if a row that cannot be used is an error.
     """
     if options.formula is not None:
         raise InputError(f"formula={options.formula!r} needs covariates, which cannot be given with a source")
@@ -283,7 +270,6 @@ def read_source(
 
 
 def _reported(source: Source, n_rows: int | None, progress: Progress) -> Iterator[Batch]:
-    """Yield the batches of a source, reporting progress after each."""
     for batch in source:
         yield batch
         progress("Reading", batch.first + len(batch), n_rows)
@@ -298,7 +284,6 @@ def _texts_at(
 
 
 def _shard_of(path: Path, batch: Batch, others: dict[str, NDArray[Any]]) -> SentenceTexts:
-    """Read the shard of an earlier run; raise if it holds other texts."""
     tokens, held = read_shard(path)
     for name, values in others.items():
         if not np.array_equal(held.get(name, ()), values, equal_nan=values.dtype.kind == "f"):

@@ -35,10 +35,10 @@ Notice = Callable[[str, str], None]
 Stamp = tuple[int, int, int]
 #: Approximate limit of the bytes of a table; rows of a delimited file from which the size of rows is estimated.
 MOST_BYTES, FIRST_ROWS = 2**26, 1024
-_OPTIONS = {"encoding": "encoding", "sheet": "sheet", "sep": "separator"}
-_BLOCK = 2**20
-#: Bytes by which the kind of a file is recognised.
-_START = 2**10
+#: Options of `read_table`, and their names in messages.
+OPTIONS = {"encoding": "encoding", "sheet": "sheet", "sep": "separator"}
+#: Bytes of a block; bytes by which the kind of a file is recognised; characters that the separator is found by.
+_BLOCK, _START, _SAMPLE = 2**20, 2**10, 2**16
 #: Endings of packed files.
 PACKED = (".gz", ".bz2", ".xz", ".zip")
 #: UTF-32 is listed before UTF-16, as its mark starts with that of UTF-16.
@@ -69,7 +69,6 @@ _BEGINNINGS = {
 }
 #: Separators tried by default, the likeliest first.
 CANDIDATES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-_SAMPLE = 2**16
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,8 +125,7 @@ def read_file(
     path: str | PathLike[str], *, encoding: str | None = None, sheet: str | None = None, sep: str | None = None
 ) -> TableFile:
     """Read a table as `read_table` does, and report the choice that was made."""
-    choices = [""]
-    part = FilePart(Path(path), {"encoding": encoding, "sheet": sheet, "sep": sep})
+    choices, part = [""], FilePart(Path(path), {"encoding": encoding, "sheet": sheet, "sep": sep})
     table = next(part.tables(lambda _, choice: choices.append(choice)), None)
     if table is None or table.empty:
         raise InputError(f"{path} has no rows")
@@ -172,7 +170,7 @@ class FilePart:
         format_ = _FORMATS[ending_of(self.file)]
         for name, value in self.options.items():
             if value is not None and name not in format_.options:
-                raise InputError(f"{self.file} has no {_OPTIONS[name]} to choose, but {name}={value!r} was given")
+                raise InputError(f"{self.file} has no {OPTIONS[name]} to choose, but {name}={value!r} was given")
         tables, n_rows = format_.tables(self, notice or (lambda _, choice: None)), 0
         while True:
             after = f" (after row {n_rows:,})" if n_rows else ""
@@ -302,7 +300,6 @@ def _text_of(path: Path, encoding: str) -> Iterator[None]:
 
 
 def _rows_within(n_bytes: float, most: int) -> int:
-    """At most `most` rows of a table; n_bytes : of a row."""
     return int(np.clip(MOST_BYTES / max(n_bytes, 1.0), 1, most))
 
 
@@ -426,7 +423,6 @@ def row_groups(path: Path, columns: Columns, rows: int) -> Iterable[tuple[int, l
 
 
 def _chunks(metadata: Any) -> Iterator[Any]:
-    """Columns of all row groups, one group after the other."""
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
         yield from map(group.column, range(metadata.num_columns))
 
@@ -437,7 +433,6 @@ def _has_missing(chunk: Any) -> bool:
 
 
 def _row_bytes(metadata: Any, taken: Sequence[str]) -> float:
-    """Bytes of these columns in a row, by the metadata."""
     sizes = [
         chunk.total_uncompressed_size
         for chunk in _chunks(metadata)

@@ -265,7 +265,6 @@ def _other_reading(response: ParsedResponse, levels: tuple[int, int] | None) -> 
 
 
 def _what_fits(response: ParsedResponse, levels: tuple[int, int] | None) -> str:
-    """Family or scale that would accept the responses."""
     if np.mean(response.unparsable) > _FEW:
         return 'family="categorical" takes text labels, family="bernoulli" two of them, family="ordinal" ordered ones'
     known = response.values[np.isfinite(response.values)]
@@ -423,7 +422,6 @@ def _refuse(batch: Batch, wrong: NDArray[np.bool_], problem: Callable[[int], str
 
 
 def _parsed(column: pd.Series) -> ParsedResponse:
-    """Parse the numbers of a column, NaN if missing."""
     if pd.api.types.is_numeric_dtype(column.dtype):
         values = column.to_numpy(dtype=float, na_value=np.nan)
         wrong = np.isinf(values)

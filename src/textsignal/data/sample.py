@@ -23,7 +23,7 @@ _SLACK = 1.25
 class SampledRows:
     """Rows that were drawn at random, in the order of the source.
 
-    table : index from 0; rows : (rows,) row numbers in the source, from 0; n_rows : of the source.
+    table : index from 0; rows : (rows,) row numbers in the source, from 0, which has `n_rows`.
     files, firsts : names of the files or tables of the source, and the first row of each.
     """
 
@@ -40,7 +40,7 @@ class SampledRows:
 
     @property
     def basis(self) -> str:
-        """Description such as "a random 1,000 of 20,000 rows"; "" if these are all rows."""
+        """Description such as "a random 1,000 of 20,000 rows"; "" for all rows."""
         return "" if len(self.table) == self.n_rows else f"a random {len(self.table):,} of {self.n_rows:,} rows"
 
     @property
@@ -133,10 +133,7 @@ def sample_rows(
 
 
 class _Kept:
-    """Rows with the least random numbers so far, within limits of rows and text.
-
-    A discarded row would also be discarded from all rows at once, so the sample does not depend on batches.
-    """
+    """Rows with the least random numbers so far, within limits of rows and text; batches make no difference."""
 
     def __init__(self, most_rows: int, most_text: int | None, seed: int) -> None:
         self.most_rows, self.most_text, self.seed = most_rows, np.inf if most_text is None else most_text, seed

@@ -17,6 +17,7 @@ import pyarrow.dataset as ds
 
 from textsignal.data.read import (
     FIRST_ROWS,
+    OPTIONS,
     Columns,
     FilePart,
     Notice,
@@ -40,10 +41,8 @@ Given: TypeAlias = Any
 class Batch:
     """Some rows of a source, in their order.
 
-    table : the requested columns, index from 0; texts are held by Arrow.
-    file : name of the file or table, for errors.
-    first : number of its first row over all files, from 0; row : number within its file.
-    number : of the file or table, from 0.
+    table : index from 0; file : name of the file or table; number : of that, from 0.
+    first : number of the first row over all files, from 0; row : number within its file.
     """
 
     table: pd.DataFrame
@@ -63,10 +62,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class SourcePart:
-    """Rows of a file for another worker: batches as of a `Source`, but with `first` counted from its first row.
-
-    number : of the file in the source; row : number of the first row in the file.
-    """
+    """Rows of a file for another worker: batches as of a `Source`, but with `first` counted from row `row`."""
 
     part: FilePart
     number: int
@@ -87,10 +83,7 @@ class SourcePart:
 
 
 class Source:
-    """Rows that are read in batches, as `read_batches` describes; every loop starts at the first row.
-
-    files : the files in the order of reading; empty for other sources.
-    """
+    """Rows that are read in batches, as by `read_batches`; files : in the order of reading; empty for others."""
 
     def __init__(
         self,
@@ -98,10 +91,8 @@ class Source:
         columns: Sequence[str] | Mapping[str, str] | None = None,
         *,
         batch_rows: int = BATCH_ROWS,
-        encoding: str | None = None,
-        sheet: str | None = None,
-        sep: str | None = None,
         notice: Notice | None = None,
+        **options: str | None,
     ) -> None:
         if isinstance(columns, str):
             raise InputError(f"columns={columns!r} is one name; give a list of names")
@@ -109,9 +100,8 @@ class Source:
             raise InputError(f"batch_rows={batch_rows!r} is not a number of rows; give a whole number of at least 1")
         named = columns is None or isinstance(columns, Mapping)
         self.columns = Columns(columns if named else dict.fromkeys(columns or (), "table"))  # type: ignore[arg-type]
-        self.batch_rows = batch_rows
-        self.options = {"encoding": encoding, "sheet": sheet, "sep": sep}
-        self.notice = notice
+        self.batch_rows, self.notice = batch_rows, notice
+        self.options = dict.fromkeys(OPTIONS) | options
         self.files = _files_of(source)
         self._tables = None if self.files else _tables_of(source, self.options)
         self._stamps: dict[Path, Stamp] = {}
@@ -136,7 +126,7 @@ class Source:
         return counted_over(f"all {n_files} files", map(str, self.files)) if n_files > 1 else nullcontext()
 
     def parts(self) -> list[SourcePart]:
-        """Return parts that can be read separately, in order; together they give the batches of this source."""
+        """Return parts that can be read separately, and together give the batches of this source."""
         if not self.files:
             raise InputError("only files can be read by several workers; give a file, a pattern such as '*.parquet'")
         return [
@@ -146,7 +136,7 @@ class Source:
         ]
 
     def _whole(self, file: Path) -> FilePart:
-        """A file, in which every later pass must find what the first one has read."""
+        """A file that must not change between passes."""
         check_file(file)
         stamp = self._stamps.setdefault(file, stamp_of(file))
         return FilePart(file, self.options, self.columns, self.batch_rows, stamp=stamp)
@@ -154,15 +144,13 @@ class Source:
     def head(self) -> pd.DataFrame:
         """Return the first rows of the first file."""
         check_file(self.files[0])
-        start = FilePart(self.files[0], self.options, Columns(of_all_rows=False), FIRST_ROWS)
-        return next(iter(start.tables()))
+        return next(FilePart(self.files[0], self.options, Columns(of_all_rows=False), FIRST_ROWS).tables())
 
     def __iter__(self) -> Iterator[Batch]:
         """Read from the first row; raise InputError if an iterator was read already."""
         if self.is_one_shot and self._is_read:
-            raise InputError(
-                "this source is an iterator and was read already; give files or a table to read them twice"
-            )
+            advice = "give files or a table to read them twice"
+            raise InputError(f"this source is an iterator and was read already; {advice}")
         self._is_read = True
         return self._batches()
 
@@ -255,7 +243,6 @@ def counted_over(rows: str, files: Iterable[str]) -> Iterator[None]:
 
 
 def _files_of(source: Given) -> tuple[Path, ...]:
-    """Files of a source; empty for other sources."""
     if isinstance(source, str | PathLike):
         return _matching(Path(source))
     if isinstance(source, list | tuple) and source and all(isinstance(one, str | PathLike) for one in source):
@@ -281,7 +268,6 @@ def _matching(path: Path) -> tuple[Path, ...]:
 
 
 def _tables_of(source: Given, options: Mapping[str, str | None]) -> Any:
-    """Tables of a source that is not of files."""
     if given := [name for name, value in options.items() if value is not None]:
         raise InputError(f"{given[0]} is of files, but the source is not of files; leave it out")
     if isinstance(source, pd.DataFrame | pa.Table | ds.Dataset | pa.RecordBatchReader):

@@ -1,10 +1,9 @@
 """Files, tables and folders that are written completely or not at all, and replace others only with `force`.
 
-Output is first written to a hidden scratch folder on the same disk, named after its target, this machine and this
-process. A killed process leaves its scratch folder; the next write to the same target removes it. A write killed at any
-moment leaves the old results or the new ones, never a mixture. Only if the folder itself cannot be replaced (it is a
-mount point or the working folder, or the system cannot exchange two folders) may a kill leave some results missing; the
-others are of one run, the scratch folder is complete, and the next write to that folder first moves it into place.
+Output is written to a hidden scratch folder on the same disk, named after its target, this machine and this process;
+the next write to the target removes what a killed process left. A write killed at any moment leaves the old results or
+the new ones, never a mixture. Only if the folder itself cannot be replaced (it is a mount point or the working folder,
+or the system cannot exchange two folders) may a kill leave some results missing, until the next write to that folder.
 """
 
 from __future__ import annotations
@@ -127,7 +126,6 @@ def whole_table(target: Path, *, force: bool) -> Iterator[Write]:
 
 
 def _attempt(target: Path, step: Callable[..., Any], *given: Any) -> Any:
-    """Do a step of writing; errors name the file."""
     try:
         return step(*given)
     except (ValueError, TypeError, pa.ArrowException) as error:  # half a character, a column of several types
@@ -172,7 +170,6 @@ def _is_formula(cell: str) -> bool:
 
 
 def _changed(table: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
-    """Change the texts of a table and the names of its columns."""
     changed = table.rename(columns=lambda name: change(name) if isinstance(name, str) else name)
     for number, dtype in enumerate(table.dtypes):
         if not is_numeric_dtype(dtype):
@@ -186,7 +183,6 @@ def _changed(table: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
 
 @contextmanager
 def _text_file(file: Path) -> Iterator[IO[str]]:
-    """Open a file for text, packed by its ending."""
     with ExitStack() as opened:
         raw: Any = opened.enter_context(file.open("wb"))
         ending = file.suffix.lower()
@@ -237,7 +233,6 @@ def _parquet_rows(file: Path) -> Iterator[Write]:
 
 @contextmanager
 def _collected(file: Path, write_whole: Callable[[pd.DataFrame, Path], None]) -> Iterator[Write]:
-    """Rows of a format that is written at once."""
     tables: list[pd.DataFrame] = []
     yield tables.append
     write_whole(pd.concat(tables, ignore_index=True), file)
@@ -366,7 +361,6 @@ def _exchanged(written: Path, place: Path) -> bool:
 
 
 def _link(source: Path, target: Path) -> None:
-    """Link a file, or a folder and its content."""
     link = partial(os.link, follow_symlinks=False)
     if source.is_dir() and not source.is_symlink():
         shutil.copytree(source, target, symlinks=True, copy_function=link)

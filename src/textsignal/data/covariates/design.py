@@ -286,7 +286,6 @@ def _learn_source(column: pd.Series, weight: Vector, categories: frozenset[str])
 
 
 def _coded(column: pd.Series, source: CovariateSource) -> Any:
-    """A column as floats, or as a category with the levels of training."""
     name = shown(source.name)
     if source.levels is None:
         numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
@@ -396,7 +395,6 @@ def _factor(factor: Node, table: pd.DataFrame, state: State, formula: Formula) -
 
 
 def _number(node: Node, table: pd.DataFrame, state: State, formula: Formula) -> Any:
-    """Return the value of an expression in every row."""
     if isinstance(node, Number):
         return node.value
     if isinstance(node, Column):

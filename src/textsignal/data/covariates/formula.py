@@ -369,7 +369,6 @@ def _formula(tree: Node) -> Formula:
 
 
 def _arithmetic_columns(factor: Node) -> list[str]:
-    """Return the names of an expression's columns; raise if it is not arithmetic."""
     for node in walk(factor):
         if isinstance(node, Call) and (node.function == "C" or node.function in SPLINES):
             raise _Invalid(f"has {node.function} inside of another function or operation")
