@@ -85,20 +85,15 @@ def read_table(
     r"""Read a table from a file, in the format that its name ends in.
 
     CSV and TSV, JSON (.json, .jsonl or .ndjson: an object in each line, or one array of objects), all of these plain or
-    packed (.gz, .bz2, .xz, .zip), Parquet and Excel (.xlsx). Cells of CSV, TSV and Excel come as strings exactly as
-    written, so that the review "NA" stays a review and an empty cell is the empty string; `parse_response` makes
-    numbers of them.
+    packed (.gz, .bz2, .xz, .zip), Parquet and Excel (.xlsx). Cells of CSV, TSV and Excel are strings exactly as written,
+    so that the review "NA" stays a review and an empty cell is the empty string.
 
     Parameters
     ----------
-    path : path-like
-        The file.
-    encoding : str, optional
-        Of a CSV, TSV or JSON file. By default a byte order mark decides, and without one it is UTF-8.
-    sheet : str, optional
-        Name of the sheet of an Excel file. By default the first.
-    sep : str, optional
-        What parts the cells of a CSV or TSV file: one character, or "tab". By default a tab in a TSV file; in a CSV
+    path : the file.
+    encoding : of a CSV, TSV or JSON file. By default a byte order mark decides, and without one it is UTF-8.
+    sheet : name of the sheet of an Excel file. By default the first.
+    sep : separator of the cells of a CSV or TSV file: one character, or "tab". By default a tab in a TSV file; in a CSV
         file a comma, or the semicolon, tab or bar that parts its first lines evenly where commas do not.
 
     Returns

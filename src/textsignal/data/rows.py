@@ -27,10 +27,8 @@ _NO_RESPONSE = {"", "na", "n/a", "nan", "null", "none"}
 _OF_A_SCALE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:/|out of|of)\s*([0-9]+(?:\.[0-9]+)?)", re.IGNORECASE)
 #: Words for the lower and the higher of two responses.
 _PAIRS = (("false", "true"), ("no", "yes"), ("neg", "pos"), ("negative", "positive"))
-#: Share of bad rows up to which dropping them is suggested.
-_FEW = 0.2
-#: Texts of an Arrow array that are converted to strings at a time.
-_AT_ONCE = 1024
+#: Share of bad rows up to which dropping them is suggested; texts of an Arrow array that are converted at a time.
+_FEW, _AT_ONCE = 0.2, 1024
 
 
 @dataclass(frozen=True, eq=False)

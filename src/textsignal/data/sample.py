@@ -84,20 +84,13 @@ def sample_rows(
 
     Parameters
     ----------
-    source : path-like, list of these, table, dataset, reader, or iterable of tables
-        As in `read_batches`, such as "reviews/*.parquet"; or a `Source`.
-    columns : list of str, or mapping from str to str
-        Columns to keep; as a mapping, with the role of each for error messages. By default all.
-    n : int
-        Number of rows; all rows of a shorter source.
-    seed : int
-        Seed of the draws.
-    most_text : int, optional
-        Most characters of text in the rows; fewer rows are drawn to stay below it, but at least one.
-    encoding, sheet, sep, notice
-        As in `read_batches`.
-    progress : function, optional
-        Called with the number of rows read so far.
+    source : as in `read_batches`, such as "reviews/*.parquet"; or its result.
+    columns : to keep; as a mapping, with the role of each for error messages. By default all.
+    n : number of rows; all rows of a shorter source.
+    seed : of the draws.
+    most_text : most characters of text in the rows; fewer rows are drawn to stay below it, but at least one.
+    encoding, sheet, sep, notice : as in `read_batches`.
+    progress : called with the number of rows read so far.
 
     Returns
     -------

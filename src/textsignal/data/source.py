@@ -196,18 +196,13 @@ def read_batches(
 
     Parameters
     ----------
-    source : path-like, list of these, table, dataset, reader, or iterable of tables
-        A file, a pattern such as "reviews/\*.parquet" (\*\* for folders within), a folder of Parquet files, or a list
+    source : a file, a pattern such as "reviews/\*.parquet" (\*\* for folders within), a folder of Parquet files, or a list
         of these; a pandas, Arrow or other table that speaks Arrow; a `pyarrow.dataset.Dataset` or
         `pyarrow.RecordBatchReader`; an iterable of tables. A reader or an iterator can be read once.
-    columns : list of str, or mapping from str to str
-        Columns to read; as a mapping, with the role of each for error messages. By default all.
-    batch_rows : int
-        Most rows of a batch; fewer where texts are long.
-    encoding, sheet, sep : str, optional
-        Of the files, as in `read_table`.
-    notice : function, optional
-        Called with the name of every file that left a choice, and the choice, such as "separated by semicolons".
+    columns : to read; as a mapping, with the role of each for error messages. By default all.
+    batch_rows : most rows of a batch; fewer where texts are long.
+    encoding, sheet, sep : of the files, as in `read_table`.
+    notice : called with the name of every file that left a choice, and the choice, such as "separated by semicolons".
 
     Returns
     -------

@@ -165,9 +165,8 @@ class Design:
     def given(self, table: pd.DataFrame | None, offset: Vector | None, n_documents: int) -> Given:
         """Return covariates and offset of texts; raise InputError unless they match training."""
         if self.sources and table is None:
-            raise InputError(
-                f"the model was fitted with covariates; give {listed(self.covariates, shown)}: covariates=..."
-            )
+            names = listed(self.covariates, shown)
+            raise InputError(f"the model was fitted with covariates; give {names}: covariates=...")
         if table is not None and not self.sources:
             raise InputError("the model was fitted without covariates; leave them out, or fit it with them")
         if (offset is None) != (self.offset is None):
@@ -279,9 +278,8 @@ def _learn_source(column: pd.Series, weight: Vector, categories: frozenset[str])
         return CovariateSource(name, None)
     levels = pd.Series(weight).groupby(_labels(column), sort=True).sum().sort_values(ascending=False, kind="stable")
     if len(levels) > MOST_LEVELS:
-        raise InputError(
-            f"covariate {shown(name)} has {len(levels):,} levels; give numbers as numbers, and leave identifiers out"
-        )
+        advice = "give numbers as numbers, and leave identifiers out"
+        raise InputError(f"covariate {shown(name)} has {len(levels):,} levels; {advice}")
     return CovariateSource(name, tuple(map(str, levels.index)))
 
 
@@ -362,12 +360,9 @@ def _check_value(function: str, name: str, value: Any) -> None:
 
 def _are_numbers(values: Any) -> bool:
     """True for a list of finite numbers that is not too long."""
-    return (
-        isinstance(values, list)
-        and 1 <= len(values) <= 2 * MAX_KNOTS
-        and all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
-        and all(abs(value) < 1e300 for value in values)
-    )
+    if not isinstance(values, list) or not 1 <= len(values) <= 2 * MAX_KNOTS:
+        return False
+    return all(isinstance(each, int | float) and not isinstance(each, bool) and abs(each) < 1e300 for each in values)
 
 
 def _name(factor: Node) -> str:
@@ -376,7 +371,7 @@ def _name(factor: Node) -> str:
 
 def _factor(factor: Node, table: pd.DataFrame, state: State, formula: Formula) -> Any:
     """Return the values of a factor: a category, one column of numbers, or several of a spline."""
-    if isinstance(factor, Column) and isinstance(table[factor.name].dtype, pd.CategoricalDtype):
+    if isinstance(factor, Column):
         return table[factor.name]
     if isinstance(factor, Call) and factor.function == "C" and isinstance(factor.argument, Column):
         return table[factor.argument.name]

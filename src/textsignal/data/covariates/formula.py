@@ -17,12 +17,8 @@ from textsignal.errors import InputError
 
 #: Limits on a formula: characters of text, nested brackets, operations (a sum is one), terms, factors of one term.
 MAX_LENGTH, MAX_DEPTH, MAX_OPERATIONS, MAX_TERMS, MAX_FACTORS = 5_000, 40, 100, 200, 10
-#: Limits on a spline: columns or knots, and degree.
-MAX_KNOTS, MAX_DEGREE = 100, 10
-#: Limit on the numbers in a formula.
-MAX_NUMBER = 1e300
-#: Characters of a formula shown in messages.
-SHOWN = 120
+#: Limits on a spline: columns or knots, and degree. Limit on numbers. Characters of a formula shown in messages.
+MAX_KNOTS, MAX_DEGREE, MAX_NUMBER, SHOWN = 100, 10, 1e300, 120
 #: Binary operators by how tightly they bind.
 OPERATORS = {"+": 1, "-": 1, "*": 2, "/": 2, ":": 3, "**": 4}
 UNARY = ("+", "-")
