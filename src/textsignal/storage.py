@@ -321,7 +321,8 @@ def _rebuild(
     if kind == "topics":
         if settings:
             raise ValueError(f"a model of topics has {shown(min(settings))}, which is not known")
-        checker.sizes["covariates"] = 0
+        columns = arrays.get("topics.estimator.fitted.covariates")
+        checker.sizes["covariates"] = 0 if columns is None else columns.size
         topics: StoredTopics = checker.part(StoredTopics, stored, kind)
         checker.finish()
         return None if topics.vectorizer.own_tokenizer and tokenizer is None else _rebuild_topics(topics, tokenizer)

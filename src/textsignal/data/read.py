@@ -85,8 +85,8 @@ def read_table(
     r"""Read a table from a file, in the format that its name ends in.
 
     CSV and TSV, JSON (.json, .jsonl or .ndjson: an object in each line, or one array of objects), all of these plain or
-    packed (.gz, .bz2, .xz, .zip), Parquet and Excel (.xlsx). Cells of CSV, TSV and Excel are strings exactly as written,
-    so that the review "NA" stays a review and an empty cell is the empty string.
+    packed (.gz, .bz2, .xz, .zip), Parquet and Excel (.xlsx). Cells of CSV, TSV and Excel are strings as written, so that
+    the review "NA" stays a review and an empty cell is the empty string.
 
     Parameters
     ----------
@@ -169,23 +169,23 @@ class FilePart:
         tables, n_rows = format_.tables(self, notice or (lambda _, choice: None)), 0
         while True:
             after = f" (after row {n_rows:,})" if n_rows else ""
-            problem: Exception | None = None
-            table = None
             try:
                 check_file(self.file)
                 table = next(tables, None)
             except (InputError, *UNREADABLE) as error:
-                problem = error
-            if self.stamp is not None and (not self.file.exists() or stamp_of(self.file) != self.stamp):
-                raise InputError(f"{self.file} changed while it was read{after}; read it again when it is complete")
-            if isinstance(problem, InputError):
-                raise problem
-            if problem is not None:
-                raise InputError(f"cannot read {self.file}{after}: {one_line(problem)}") from problem
+                self._check_unchanged(after)
+                if isinstance(error, InputError):
+                    raise
+                raise InputError(f"cannot read {self.file}{after}: {one_line(error)}") from error
+            self._check_unchanged(after)
             if table is None:
                 return
             n_rows += len(table)
             yield table
+
+    def _check_unchanged(self, after: str) -> None:
+        if self.stamp is not None and (not self.file.exists() or stamp_of(self.file) != self.stamp):
+            raise InputError(f"{self.file} changed while it was read{after}; read it again when it is complete")
 
     def taken(self, names: Sequence[str]) -> list[str] | slice:
         """Return the columns to take of a table with these names, as an index of its columns."""

@@ -196,8 +196,8 @@ def read_batches(
 
     Parameters
     ----------
-    source : a file, a pattern such as "reviews/\*.parquet" (\*\* for folders within), a folder of Parquet files, or a list
-        of these; a pandas, Arrow or other table that speaks Arrow; a `pyarrow.dataset.Dataset` or
+    source : a file, a pattern such as "reviews/\*.parquet" (\*\* for folders within), a folder of Parquet files, or a
+        list of these; a pandas, Arrow or other table that speaks Arrow; a `pyarrow.dataset.Dataset` or
         `pyarrow.RecordBatchReader`; an iterable of tables. A reader or an iterator can be read once.
     columns : to read; as a mapping, with the role of each for error messages. By default all.
     batch_rows : most rows of a batch; fewer where texts are long.
