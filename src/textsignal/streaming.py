@@ -279,8 +279,9 @@ def _texts_at(
     tokens: SentenceTexts, texts: Sequence[str], language: str | None, n_jobs: int, rows: NDArray[np.int64]
 ) -> SentenceTexts:
     """Return some rows of texts; tokenise them again if tokens are read from a shard, which does not hold texts."""
-    is_held = not isinstance(tokens.texts, NotHeld)
-    return tokens.at(rows) if is_held else tokenise(texts_at(texts, rows), language, n_jobs)
+    if isinstance(tokens.texts, NotHeld):
+        return tokenise(texts_at(texts, rows), language, n_jobs)
+    return tokens.at(rows)
 
 
 def _shard_of(path: Path, batch: Batch, others: dict[str, NDArray[Any]]) -> SentenceTexts:

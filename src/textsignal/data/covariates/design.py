@@ -437,7 +437,7 @@ def _product(
 def _width(value: Any) -> int:
     if isinstance(value, pd.Series):
         return len(value.cat.categories) if isinstance(value.dtype, pd.CategoricalDtype) else 1
-    return len(value) if isinstance(value, FactorValues) and hasattr(value, "keys") else 1
+    return len(value)
 
 
 def _raise_infinite(made: pd.DataFrame, text: str, names: Sequence[str], table: pd.DataFrame) -> None:
