@@ -85,8 +85,8 @@ def read_table(
     r"""Read a table from a file, in the format that its name ends in.
 
     CSV and TSV, JSON (.json, .jsonl or .ndjson: an object in each line, or one array of objects), all of these plain or
-    packed (.gz, .bz2, .xz, .zip), Parquet and Excel (.xlsx). Cells of CSV, TSV and Excel are strings as written, so that
-    the review "NA" stays a review and an empty cell is the empty string.
+    packed (.gz, .bz2, .xz, .zip), Parquet and Excel (.xlsx). Cells of CSV, TSV and Excel are strings as written, so
+    that the review "NA" stays a review and an empty cell is the empty string.
 
     Parameters
     ----------
