@@ -65,8 +65,8 @@ def obvious_columns(
 ) -> Roles:
     """Return the columns of texts and responses; those not named are taken if only one column can be meant.
 
-    Texts are the only column of strings, or the one whose cells are much longer than those of any other. The response is
-    the column called `response`, or the only column of numbers.
+    Texts are the only column of strings, or the one whose cells are much longer than those of any other. The response
+    is the column called `response`, or the only column of numbers.
     """
     if text is None:
         present = {str(name): cells.dropna() for name, cells in table.items() if name not in responses}
