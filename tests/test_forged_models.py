@@ -452,7 +452,7 @@ def test_every_stored_array_has_a_declared_shape(kind):
 
 def test_options_of_models_and_parts_are_all_declared():
     scales = {each.name for each in fields(StoredScale)}
-    others = scales | {"formula"}  # the formula is a tree, stored with covariates
+    others = scales | {"formula"}  # the formula is stored with covariates
     assert {each.name for each in fields(ModelOptions)} == {*TextResponseModel().get_params(deep=False)} - others
     assert {each.name for each in fields(VectorizerOptions)} == {*TextVectorizer().get_params()} - {"tokenizer"}
     for name, kind in storage.ESTIMATORS.items():

@@ -14,10 +14,11 @@ import pytest
 
 import textsignal as ts
 from textsignal import streaming
+from textsignal.data.roles import Roles
 from textsignal.data.source import read_batches
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError, OutputError, StorageError
-from textsignal.streaming import SourceColumns, memory_of, read_to_fit
+from textsignal.streaming import memory_of, read_to_fit
 from textsignal.text import shards
 
 N = 400
@@ -171,7 +172,7 @@ def test_held_back_documents_and_their_copies_teach_no_tone(table, small_batches
     changed.loc[np.r_[0:50, N : N + 50], "rating"] = 1.0
     found = []
     for source in (copies, changed):
-        with read_to_fit(new_model().options, source, SourceColumns("review", "rating")) as read:
+        with read_to_fit(new_model().options, source, Roles("review", ("rating",))) as read:
             found.append(read.fit(held))
         assert read.found.drawn.rows.tolist() == list(range(N + 50))
     assert np.array_equal(*(reader.fitted.tone for reader in found))
@@ -382,7 +383,9 @@ def test_a_response_off_its_scale_is_named_by_its_row(table, tmp_path, small_bat
     found = error_of(wrong, model=new_model(levels=(1, 5)))
     assert "(row 334: 9; rows count from 1)" in found
     assert "files" not in found
-    assert "are those of all 3 files" in error_of(parted(wrong, tmp_path / "csv"), model=new_model(levels=(1, 5)))
+    assert "(rows are counted over all 3 files)" in error_of(
+        parted(wrong, tmp_path / "csv"), model=new_model(levels=(1, 5))
+    )
 
 
 @pytest.mark.parametrize("cell", ["4/5", "yes", "five"])

@@ -16,14 +16,7 @@ LONGEST_MESSAGE, LONGEST_VALUE, MOST_NAMES, NAMED = 240, 60, 20, 5
 
 
 class TextSignalError(Exception):
-    """Base class of all errors that textsignal raises on purpose.
-
-    Examples
-    --------
-    >>> import textsignal as ts
-    >>> issubclass(ts.errors.InputError, ts.errors.TextSignalError)
-    True
-    """
+    """Base class of all errors that textsignal raises on purpose."""
 
 
 class InputError(TextSignalError, ValueError):
@@ -31,14 +24,7 @@ class InputError(TextSignalError, ValueError):
 
 
 class RowsError(InputError):
-    """Rows cannot be used: the message in pieces, of which whole numbers are rows, counted from 0.
-
-    Examples
-    --------
-    >>> error = RowsError("price is missing in row ", 2, "; give one")
-    >>> str(error), error.counted_from(101)
-    ('price is missing in row 3; give one', 'price is missing in row 103; give one')
-    """
+    """Rows cannot be used: the message in pieces, of which whole numbers are rows, counted from 0."""
 
     def __str__(self) -> str:
         return self.counted_from(1)
@@ -50,16 +36,7 @@ class RowsError(InputError):
     @staticmethod
     @contextmanager
     def among(rows: Sequence[int] | NDArray[np.int64]) -> Iterator[None]:
-        """Renumber rows of errors inside the block to their numbers in a larger table.
-
-        Examples
-        --------
-        >>> with RowsError.among([0, 7, 9]):
-        ...     raise RowsError("price is missing in row ", 2)
-        Traceback (most recent call last):
-            ...
-        textsignal.errors.RowsError: price is missing in row 10
-        """
+        """Renumber rows of errors inside the block to their numbers in a larger table."""
         try:
             yield
         except RowsError as error:
@@ -80,13 +57,7 @@ class TrainingError(TextSignalError, ArithmeticError):
 
 
 def shortened(text: object, most: int = LONGEST_VALUE) -> str:
-    r"""Return a text on one line, without characters that cannot be printed, its middle cut if it is long.
-
-    Examples
-    --------
-    >>> shortened("one\n two"), shortened("abcdefghij", 5)
-    ('one two', 'ab...ij')
-    """
+    """Return a text on one line, without characters that cannot be printed, its middle cut if it is long."""
     line, half = str(text), most // 2
     if len(line) > 4 * most:
         line = f"{line[: 2 * most]}...{line[-2 * most :]}"
@@ -100,13 +71,7 @@ def one_line(error: Exception) -> str:
 
 
 def shown(value: Any) -> str:
-    """Return a value as Python writes it, short even if it is long or nested; numbers of NumPy as plain numbers.
-
-    Examples
-    --------
-    >>> shown("fine"), shown(np.float64(2.0)), shown(0.1)
-    ("'fine'", '2', '0.1')
-    """
+    """Return a value as Python writes it, short even if it is long or nested; numbers of NumPy as plain numbers."""
     if isinstance(value, np.floating):
         return f"{value:.15g}"
     return shortened(_SHORT.repr(value.item() if isinstance(value, np.number) else value))
@@ -123,13 +88,7 @@ _SHORT = _Short()
 
 
 def listed(names: Sequence[object], write: Callable[[object], str] = shortened) -> str:
-    """Return names with commas between them: the first ones and how many more, if there are many.
-
-    Examples
-    --------
-    >>> listed(["text", "stars"]), listed(["fine"], shown), listed([f"column {i}" for i in range(100)])[-29:]
-    ('text, stars', "'fine'", 'column 18, column 19, 80 more')
-    """
+    """Return names with commas between them: the first ones and how many more, if there are many."""
     first = [write(name) for name in names[:MOST_NAMES]]
     while len(first) > 1 and len(", ".join(first)) > LONGEST_MESSAGE:
         first.pop()
@@ -144,15 +103,7 @@ def raise_rows(
     cell: Callable[[int], str] | None = None,
     between: str = ", ",
 ) -> None:
-    """Raise RowsError with the first rows where `bad` is true; cell : the text of a row's cell.
-
-    Examples
-    --------
-    >>> raise_rows(np.array([False, True, True]), "price is missing in ", "; give one")
-    Traceback (most recent call last):
-        ...
-    textsignal.errors.RowsError: price is missing in row 2, row 3 (rows count from 1); give one
-    """
+    """Raise RowsError with the first rows where `bad` is true; cell : the text of a row's cell."""
     rows = np.flatnonzero(bad)
     if rows.size:
         pieces: list[str | int] = []

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 from textsignal.model import TextResponseModel
-from textsignal.storage import TopicParts, read_model
+from textsignal.storage import Tokenizer, TopicParts, read_model
 from textsignal.topic_model import TopicModel
-
-Tokenizer = Callable[[str], list[str]]
 
 
 def load(

@@ -1,7 +1,6 @@
-"""Stored models: numbers in safetensors, everything else in JSON. Loading executes nothing.
+"""Stored models: a folder of numbers in safetensors, and of everything else in JSON. Loading executes nothing.
 
-A model is a folder of two files. `model.json` holds settings, terms and the checksums of both files, so that a
-truncated or altered model is detected; `arrays.safetensors` holds the numbers.
+Checksums of both files are stored, so that a truncated or altered model is detected.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields, is_dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -38,7 +37,6 @@ from textsignal.stored_values import (
     Label,
     Number,
     declarations,
-    is_text,
     read_json,
     rule,
     stored_fields,
@@ -48,21 +46,17 @@ from textsignal.text.vectorise import LONGEST_TERM, TextVectorizer
 from textsignal.training.fitted import FittedTopics
 from textsignal.training.start import INITS
 
-FORMAT = "textsignal model"
+Tokenizer: TypeAlias = Callable[[str], list[str]]
 #: 7: several responses are one model.
-FORMAT_VERSION = 7
+FORMAT, FORMAT_VERSION = "textsignal model", 7
 SETTINGS_FILE, ARRAYS_FILE = "model.json", "arrays.safetensors"
 ESTIMATORS: dict[str, type[TopicEstimator]] = {"GLMNMF": GLMNMF, "JBNMF": JBNMF}
-#: Upper bound on training texts: a larger number is damage.
-MOST_TEXTS = 10**12
-#: Bounds of inverse document frequencies, whose logarithms are those of numbers of documents.
+#: Bounds of inverse document frequencies, which are logarithms of numbers of texts.
 LEAST_IDF, MOST_IDF = 1e-6, 1e6
-#: The smallest sum of a topic above 0, by the precision of texts.
-LEAST_SUM = {"float32": 1e-30, "float64": SMALLEST}
-#: The smallest smoothing above 0, in steps of rounding.
-SMALLEST_PARTS = 100
-#: Upper bounds of counts in options, and of threads.
-MOST, MOST_THREADS = 10**9, 1024
+#: The smallest sum of a topic above 0, by the precision of texts; the smallest smoothing above 0, in steps of rounding.
+LEAST_SUM, SMALLEST_PARTS = {"float32": 1e-30, "float64": SMALLEST}, 100
+#: Upper bounds of training texts, of counts in options, and of threads.
+MOST_TEXTS, MOST, MOST_THREADS = 10**12, 10**9, 1024
 
 
 def is_language(value: Any) -> bool:
@@ -73,8 +67,7 @@ def is_language(value: Any) -> bool:
         return False
 
 
-COUNT = rule(least=1, most=MOST)
-AMOUNT = rule(least=0)
+COUNT, AMOUNT = rule(least=1, most=MOST), rule(least=0)
 LEVELS = rule(least=-LARGEST_WHOLE, most=LARGEST_WHOLE)
 SEED = rule(least=0, most=2**32 - 1)
 THREADS = rule(least=-MOST_THREADS, most=MOST_THREADS, accepts=bool)
@@ -83,15 +76,13 @@ WORDS_OF_TERM = rule(least=1, most=LONGEST_TERM)
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """Options of a `TextResponseModel`, apart from its scales, and its formula, which is a tree in the covariates."""
+    """Options of a `TextResponseModel`, apart from its scales, and its formula, which is in the covariates."""
 
     n_themes: int | str | None = field(metadata=rule(least=1, most=MOST, choices=("auto",)))
     language: str | None = field(metadata=rule(accepts=is_language))
     seed_words: dict[str, list[str]] | None
     max_terms: int | None = field(metadata=COUNT)
-    stop_words: str | tuple[str, ...] | None = field(
-        metadata=rule(accepts=lambda value: value == "auto" or is_language(value))
-    )
+    stop_words: str | tuple[str, ...] | None = field(metadata=rule(accepts=lambda it: it == "auto" or is_language(it)))
     missing: str = field(metadata=rule(choices=("error", "drop")))
     random_state: int | None = field(metadata=SEED)
     n_jobs: int | None = field(metadata=THREADS)
@@ -125,7 +116,7 @@ class VectorizerOptions:
 
 @dataclass(frozen=True)
 class EstimatorOptions:
-    """Options of every estimator, apart from its family."""
+    """Options of every estimator except its family."""
 
     n_topics: int = field(metadata=rule(shape=("topics",)))
     max_iter: int = field(metadata=COUNT)
@@ -163,7 +154,6 @@ class JBNMFOptions(EstimatorOptions):
     learning_rate: Number | None = field(metadata=AMOUNT)
 
 
-#: Options of estimators, by the names of their classes.
 ESTIMATOR_OPTIONS: dict[str, type[Any]] = {"GLMNMF": GLMNMFOptions, "JBNMF": JBNMFOptions}
 #: Values of one of several classes, which are stored with their names.
 NAMED: dict[Any, dict[str, type]] = {Family: FAMILIES, EstimatorOptions: ESTIMATOR_OPTIONS}
@@ -188,7 +178,7 @@ class StoredModel:
 
 @dataclass(frozen=True)
 class TopicParts:
-    """Contents of a stored model of topics: its fitted parts."""
+    """Fitted parts of a model of topics."""
 
     vectorizer: TextVectorizer
     estimator: TopicEstimator
@@ -234,13 +224,14 @@ class StoredTopics:
 
 @dataclass(frozen=True)
 class StoredHead:
-    """Contents of model.json except the reader and the covariates, for a model of themes."""
+    """Contents of model.json except the reader, for a model of themes."""
 
     options: ModelOptions
     scales: tuple[StoredScale, ...] = field(metadata=rule(shape=("responses",)))
     labels: list[str | None] = field(metadata=rule(shape=("topics",)))
     n_texts: int = field(metadata=rule(least=1, most=MOST_TEXTS))
     namings: tuple[Naming, ...] = field(metadata=rule(shape=("responses",)))
+    covariates: Design | None
 
 
 #: Stored readers, by their names; one of topics has no head.
@@ -259,8 +250,7 @@ def write_model(model: StoredModel, folder: Path) -> None:
     options = as_plain({each.name: model.options[each.name] for each in fields(ModelOptions)})
     scales = [StoredScale(each.family, as_plain(each.levels)) for each in model.scales]
     head = {"labels": model.labels, "n_texts": model.n_texts, "namings": model.namings, "scales": scales}
-    design = None if model.design is None else as_plain(model.design.plain())
-    _write_parts(model.reader, {"options": options} | as_plain(head) | {"covariates": design}, folder)
+    _write_parts(model.reader, {"options": options} | as_plain(head | {"covariates": model.design}), folder)
 
 
 def write_topics(parts: TopicParts, folder: Path) -> None:
@@ -273,11 +263,10 @@ def write_topics(parts: TopicParts, folder: Path) -> None:
     own_tokenizer = params.pop("tokenizer") is not None
     options = {each.name: as_plain(getattr(estimator, each.name)) for each in fields(ESTIMATOR_OPTIONS[name])}
     terms = [str(term) for term in vectorizer.terms_]
-    words = StoredVectorizer(
-        VectorizerOptions(**params), own_tokenizer, vectorizer.n_documents_, terms, vectorizer.idf_
-    )
+    asked = VectorizerOptions(**params)
+    words = StoredVectorizer(asked, own_tokenizer, vectorizer.n_documents_, terms, vectorizer.idf_)
     fitted = StoredEstimator(ESTIMATOR_OPTIONS[name](**options), estimator.fitted_)
-    _write_parts(StoredTopics(words, fitted, parts.coherence), {"covariates": None}, folder)
+    _write_parts(StoredTopics(words, fitted, parts.coherence), {}, folder)
 
 
 def _write_parts(reader: Any, head: dict[str, Any], folder: Path) -> None:
@@ -287,22 +276,15 @@ def _write_parts(reader: Any, head: dict[str, Any], folder: Path) -> None:
     settings |= head | {"reader": {kind: as_plain(reader)}}
     settings["arrays_sha256"] = hashlib.sha256(arrays).hexdigest()
     settings["sha256"] = _digest(settings)
-    _write(folder / ARRAYS_FILE, arrays)
-    _write(folder / SETTINGS_FILE, settings)
-
-
-def _write(file: Path, content: bytes | dict[str, Any]) -> None:
+    text = json.dumps(settings, indent=1, ensure_ascii=False) + "\n"
     try:
-        if isinstance(content, bytes):
-            file.write_bytes(content)
-        else:
-            text = json.dumps(content, indent=1, ensure_ascii=False)
-            file.write_text(text + "\n", encoding="utf-8", errors="surrogatepass")
+        (folder / ARRAYS_FILE).write_bytes(arrays)
+        (folder / SETTINGS_FILE).write_text(text, encoding="utf-8", errors="surrogatepass")
     except OSError as error:
         raise OutputError(f"cannot write the model: {error.strerror or error}") from error
 
 
-def read_model(folder: Path, tokenizer: Callable[[str], list[str]] | None) -> StoredModel | TopicParts:
+def read_model(folder: Path, tokenizer: Tokenizer | None) -> StoredModel | TopicParts:
     """Read the two files of a model; `tokenizer` is required if the model was fitted with its user's own."""
     settings = _read_settings(folder)
     arrays = _read_arrays(folder, settings.pop("arrays_sha256", None))
@@ -321,54 +303,41 @@ def array_part(value: Any, path: str) -> dict[str, np.ndarray]:
     """The arrays of a dataclass and of its inner values, by their paths."""
     if isinstance(value, np.ndarray):
         return {path: value}
-    inner: dict[Any, Any] = {}
-    if is_dataclass(value):
-        inner = {each.name: getattr(value, each.name) for each in stored_fields(value)}
-    elif isinstance(value, tuple) and value and is_dataclass(value[0]):
+    inner: dict[Any, Any] = _inner(value) if is_dataclass(value) else {}
+    if isinstance(value, tuple) and value and is_dataclass(value[0]):
         inner = dict(enumerate(value))
     return {key: array for name, each in inner.items() for key, array in array_part(each, f"{path}.{name}").items()}
 
 
 def _rebuild(
-    settings: dict[str, Any], arrays: dict[str, np.ndarray], tokenizer: Callable[[str], list[str]] | None
+    settings: dict[str, Any], arrays: dict[str, np.ndarray], tokenizer: Tokenizer | None
 ) -> StoredModel | TopicParts | None:
     """Rebuild a model; None if it needs a tokenizer that is not given."""
     checker = Checker(arrays, NAMED)
-    design = _rebuild_design(settings.pop("covariates"))
-    checker.sizes["covariates"] = 0 if design is None else len(design.names)
     readers = settings.pop("reader")
     if not isinstance(readers, dict) or len(readers) != 1 or not readers.keys() <= READERS.keys():
         raise ValueError(f"reader is {shown(readers)}; it must be one of {', '.join(READERS)}")
     ((kind, stored),) = readers.items()
     if kind == "topics":
-        if settings or design is not None:
-            raise ValueError(f"a model of topics has {shown(min(settings, default='covariates'))}, which is not known")
+        if settings:
+            raise ValueError(f"a model of topics has {shown(min(settings))}, which is not known")
         columns = arrays.get("topics.estimator.fitted.covariates")
         checker.sizes["covariates"] = 0 if columns is None else columns.size
         topics: StoredTopics = checker.part(StoredTopics, stored, kind)
         checker.finish()
         return None if topics.vectorizer.own_tokenizer and tokenizer is None else _rebuild_topics(topics, tokenizer)
     head: StoredHead = checker.part(StoredHead, settings, "model")
+    checker.sizes.setdefault("covariates", 0)
     reader = checker.part(READERS[kind], stored, kind)
     checker.finish()
     if kind != "responses" and len(head.namings) != 1:
         raise ValueError(f"model.namings has {len(head.namings)} items, but there is one response")
-    formula = None if design is None or design.formula is None else str(design.formula)
+    options = vars(head.options) | {"formula": head.covariates and head.covariates.formula}
     scales = [ResponseScale(each.family, each.levels) for each in head.scales]
-    options = vars(head.options) | {"formula": formula}
-    return StoredModel(options, scales, reader, head.labels, head.n_texts, head.namings, design)
+    return StoredModel(options, scales, reader, head.labels, head.n_texts, head.namings, head.covariates)
 
 
-def _rebuild_design(stored: Any) -> Design | None:
-    """The design of covariates; None if there are none."""
-    if stored is None:
-        return None
-    if not is_text(json.dumps(stored, ensure_ascii=False)):
-        raise ValueError("covariates hold half of a surrogate pair, which is not a character")
-    return Design.of_plain(stored)
-
-
-def _rebuild_topics(stored: StoredTopics, tokenizer: Callable[[str], list[str]] | None) -> TopicParts:
+def _rebuild_topics(stored: StoredTopics, tokenizer: Tokenizer | None) -> TopicParts:
     words, options, fitted = stored.vectorizer, stored.estimator.params, stored.estimator.fitted
     params = vars(words.params) | {"tokenizer": tokenizer}
     vectorizer = TextVectorizer.restore(params, words.terms, words.idf.tolist(), words.n_documents)
@@ -392,13 +361,11 @@ def _read_settings(folder: Path) -> dict[str, Any]:
     settings = read_json(file)
     if not isinstance(settings, dict) or settings.get("format") != FORMAT:
         raise StorageError(f"{file} is not a {FORMAT}")
-    version = settings.get("format_version")
-    if type(version) is not int or version != FORMAT_VERSION:
-        older = type(version) is int and version < FORMAT_VERSION
-        remedy = "fit the model again" if older else "use a newer textsignal"
-        raise StorageError(
-            f"{folder} has model format {shown(version)}, and this textsignal reads format {FORMAT_VERSION}; {remedy}"
-        )
+    stored = settings.get("format_version")
+    if type(stored) is not int or stored != FORMAT_VERSION:
+        remedy = "fit the model again" if type(stored) is int and stored < FORMAT_VERSION else "use a newer textsignal"
+        known = f"this textsignal reads format {FORMAT_VERSION}"
+        raise StorageError(f"{folder} has model format {shown(stored)}, and {known}; {remedy}")
     try:
         unaltered = settings.pop("sha256", None) == _digest(settings)
     except (RecursionError, MemoryError) as error:
@@ -428,13 +395,16 @@ def _digest(settings: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
+def _inner(value: Any) -> dict[str, Any]:
+    return {each.name: getattr(value, each.name) for each in stored_fields(value)}
+
+
 def as_plain(value: Any) -> Any:
     """A value as JSON holds it: a dataclass without its arrays, and None for a random generator, as the fit is done."""
     if is_dataclass(value):
-        inner = {each.name: getattr(value, each.name) for each in stored_fields(value)}
-        name = [name for kinds in NAMED.values() for name, kind in kinds.items() if type(value) is kind]
-        named = {"name": name[0]} if name else {}
-        return named | {key: as_plain(each) for key, each in inner.items() if not isinstance(each, np.ndarray)}
+        names = [name for kinds in NAMED.values() for name, kind in kinds.items() if type(value) is kind]
+        named = {"name": names[0]} if names else {}
+        return named | {key: as_plain(each) for key, each in _inner(value).items() if not isinstance(each, np.ndarray)}
     if isinstance(value, dict):
         return {name: as_plain(inner) for name, inner in value.items()}
     if isinstance(value, np.random.RandomState | np.random.Generator):

@@ -1,8 +1,8 @@
 """Declarations of stored values, and the one checker that reads them: a stored model may be damaged or forged.
 
-Fitted values are dataclasses. The type hint of a field and its `rule` declare everything a stored value must be: its
-type, the sizes of its axes by name, its bounds. `Checker` rebuilds a dataclass from JSON and arrays, and raises
-ValueError for everything that is not declared. Names of sizes stand for one number in the whole model.
+Fitted values are dataclasses. The type hint of a field and its `rule` declare its type, the sizes of its axes by name
+and its bounds. `Checker` rebuilds a dataclass from JSON and arrays, and raises ValueError for everything that is not
+declared. Names of sizes stand for one number in the whole model.
 """
 
 from __future__ import annotations
@@ -23,10 +23,8 @@ from textsignal.errors import StorageError, one_line, shortened, shown
 #: The largest stored number: fits stay far below, and the product of three such numbers is finite. The smallest of
 #: those that must be above 0: its inverse is not above the largest.
 LARGEST, SMALLEST = 1e100, 1e-100
-#: Beyond this, not every whole number is a float.
-LARGEST_WHOLE = 2**53
-#: The largest file of settings, in bytes.
-MOST_BYTES = 2**30
+#: Beyond this, not every whole number is a float. The largest file of settings, in bytes.
+LARGEST_WHOLE, MOST_BYTES = 2**53, 2**30
 #: Sizes that may be 0.
 MAY_BE_NONE = ("covariates", "features", "sentences")
 #: A size: its name, "*name" for an axis that is absent if the size is 1, a number, or a function of other sizes.
@@ -38,10 +36,7 @@ Label = bool | int | float | str
 
 
 def read_json(file: Path) -> Any:
-    """Read a file of JSON; StorageError, in one line, for everything that a stored model does not hold.
-
-    These are NaN, infinity, numbers beyond `LARGEST`, repeated names, endless nesting, and files beyond `MOST_BYTES`.
-    """
+    """Read a file of JSON without NaN, infinity, numbers beyond `LARGEST`, repeated names or endless nesting."""
     try:
         size = file.stat().st_size
         if size > MOST_BYTES:
@@ -56,9 +51,8 @@ def read_json(file: Path) -> Any:
             object_pairs_hook=_unique,
         )
     except (OSError, ValueError, RecursionError, MemoryError) as error:
-        raise StorageError(
-            f"{file} cannot be read ({one_line(error)}); it may be truncated: save the model again"
-        ) from error
+        reason = f"{one_line(error)}); it may be truncated: save the model again"
+        raise StorageError(f"{file} cannot be read ({reason}") from error
 
 
 def _finite(text: str) -> float:
@@ -96,16 +90,13 @@ def is_text(value: str) -> bool:
 class Rule:
     """Constraints on a stored value that its type hint does not express.
 
-    shape : sizes of the axes of an array, the length of a list, the linear predictors of a family, or a whole number
-        that is a size.
-    least, most : bounds of all numbers.
+    shape : sizes of an array's axes, the length of a list, linear predictors of a family, or the size that a number is.
+    least, most : bounds of all numbers; infinite : True if any number is allowed, finite or not.
     missing : NaN is required instead of numbers if this function of the sizes is true; True allows NaN anywhere.
-    infinite : True if any number is allowed, finite or not.
     filled : True if the array, or each of its rows, must have a number above 0.
-    ends : name of the size that the array is the ends of parts of: from 0 to that size, never decreasing.
+    ends : name of the size that the array divides: its values increase from 0 to that size.
     only_with : name of the size without which an optional array must be absent.
-    choices : allowed strings; accepts : a function that is true for allowed values.
-    distinct : True if no item may occur twice.
+    choices : allowed strings; accepts : true for allowed values; distinct : True if no item may occur twice.
     any_text : True if strings may hold half of a surrogate pair, as damaged texts do.
     learnt : True if no setting of a family may be open.
     """
@@ -126,17 +117,7 @@ class Rule:
 
 
 def rule(**constraints: Any) -> dict[str, Rule]:
-    """Metadata of a dataclass field with constraints on its stored value.
-
-    Examples
-    --------
-    >>> @dataclass(frozen=True)
-    ... class Effects:
-    ...     constant: float
-    ...     slopes: np.ndarray = field(metadata=rule(shape=("topics",)))
-    >>> Checker({"fit.slopes": np.zeros(2)}).part(Effects, {"constant": 1.5}, "fit")
-    Effects(constant=1.5, slopes=array([0., 0.]))
-    """
+    """Metadata of a dataclass field with constraints on its stored value."""
     return {"rule": Rule(**constraints)}
 
 
@@ -178,9 +159,8 @@ def alternatives(hint: Any) -> tuple[Any, ...]:
 class Checker:
     """Stored values, rebuilt and checked one after the other.
 
-    arrays : by their names; those that were not read yet.
+    arrays : those that were not read yet; sizes : of axes, as far as they are known.
     named : protocol -> name -> dataclass; such values are stored with their name.
-    sizes : of axes, by name, as far as they are known.
     """
 
     arrays: dict[str, np.ndarray]
@@ -227,10 +207,10 @@ class Checker:
             raise ValueError(f"{path} must be there if there are {rule.only_with}, and only then")
 
     def value(self, hint: Any, rule: Rule, value: Any, path: str) -> Any:
-        """Check a value of JSON, and return it as its type: a tuple for a list, a dataclass for an object."""
+        """Check a value of JSON and return it as its type, such as a tuple for a list; `Any` is left to a `check`."""
         kinds = [kind for kind in alternatives(hint) if not is_array(kind)]
-        if value is None and NoneType in kinds:
-            return None
+        if hint is Any or (value is None and NoneType in kinds):
+            return value
         either = {int, float} <= {*kinds}
         for kind in kinds:
             if _is_of(value, kind, self.named):
@@ -344,7 +324,6 @@ class Checker:
 
 
 def _is_of(value: Any, kind: Any, named: Mapping[Any, Any]) -> bool:
-    """True if a value of JSON may be one of a type."""
     if isinstance(value, bool) or kind is bool:
         return isinstance(value, bool) and kind is bool
     if kind in named or is_dataclass(kind) or get_origin(kind) is dict:
@@ -375,7 +354,6 @@ def _check_bounds(rule: Rule, values: np.ndarray, path: str) -> None:
 
 @cache
 def _dtypes(hint: Any) -> tuple[type, ...]:
-    """The types of numbers that an array may hold."""
     (inner,) = get_args(get_args(hint)[1]) if len(get_args(hint)) > 1 else (np.float64,)
     return (np.float32, np.float64) if inner is np.floating else (inner,)
 

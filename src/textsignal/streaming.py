@@ -26,6 +26,7 @@ from textsignal.compute.engines import Compute, Engine
 from textsignal.compute.engines.local import local_compute
 from textsignal.compute.hashing import drawn
 from textsignal.data.read import check_file
+from textsignal.data.roles import Roles
 from textsignal.data.rows import BadRows, Dropping, bad_together, usable_rows
 from textsignal.data.source import Batch, Source, read_batches
 from textsignal.errors import InputError
@@ -61,55 +62,18 @@ _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 Progress: TypeAlias = Callable[[str, int, int | None], None]
 
 
-@dataclass(frozen=True)
-class SourceColumns:
-    """Names of the columns of a stream; by, over, groups : needed for the sample only."""
-
-    text: str
-    response: str
-    weight: str | None = None
-    by: str | None = None
-    over: str | None = None
-    groups: str | None = None
-
-    @property
-    def in_shards(self) -> dict[str, str]:
-        """Column -> role, for columns that all texts are read with."""
-        return {self.text: "text", self.response: "response"} | ({self.weight: "weight"} if self.weight else {})
-
-    @property
-    def beside(self) -> dict[str, str]:
-        """Column -> role, for columns that only the sample carries."""
-        names = {"by": self.by, "over": self.over, "groups": self.groups}
-        return {name: role for role, name in names.items() if name is not None}
-
-    @property
-    def roles(self) -> dict[str, str]:
-        """Column -> role, for all columns."""
-        return self.beside | self.in_shards
-
-
-def columns_of(text: str, response: object, weight: object, *beside: object) -> SourceColumns:
-    """Return names of columns; raise if values are given in place of names, or if covariates, offset or groups are."""
+def columns_of(text: str, response: object, weight: object, *beside: object) -> Roles:
+    """Return names of columns; InputError if values are given in place of names, or covariates, offset or groups."""
     if any(given is not None for given in beside):
         raise InputError("covariates, offset and groups cannot be given with a source; give texts that are in memory")
     for name, column in {"responses": response, "sample_weight": weight}.items():
         if not isinstance(column, str) and not (column is None and name == "sample_weight"):
             raise InputError(f"with text={text!r}, {name} must be the name of a column, not a {type(column).__name__}")
-    names = [text, str(response), *([] if weight is None else [str(weight)])]
-    if len({*names}) < len(names):
-        raise InputError(f"text, responses and sample_weight are of one column ({', '.join(names)}); name another one")
-    return SourceColumns(*names)
+    return Roles(text, (str(response),), weights=None if weight is None else str(weight))
 
 
 def memory_of(given: str | int) -> int:
-    """Return a memory limit in bytes.
-
-    Examples
-    --------
-    >>> memory_of("4GB"), memory_of("1.5 GiB")
-    (4294967296, 1610612736)
-    """
+    """Return a memory limit in bytes."""
     size = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)i?b?\s*", str(given).lower())
     if size is None:
         raise InputError(f"memory={given!r} is not a size; give one such as '4GB' or '800MB'")
@@ -129,7 +93,6 @@ class Streamed:
 
     shards : as the engine keeps them, with `sizes` texts each; responses : (rows,) that count.
     sample : some of the texts; drawn : further columns of these; beside : (texts,) their by, over and groups.
-    bad : rows that cannot be used.
     """
 
     shards: list[Any]
@@ -148,10 +111,7 @@ class Streamed:
 
 @dataclass(frozen=True, eq=False)
 class ReadSource:
-    """A source that was read, and can be fitted.
-
-    spread : computes on all texts; compute : computes on the sample.
-    """
+    """A source that was read and can be fitted; spread : computes on all texts; compute : on the sample."""
 
     options: parts.Options
     found: Streamed
@@ -161,11 +121,7 @@ class ReadSource:
     progress: Progress
 
     def fit(self, held_out: NDArray[np.bool_] | None = None) -> ThemeReader:
-        """Fit themes.
-
-        held_out : (texts,) True for texts of the sample whose responses, and those of their copies, are not used; None
-            if all are used.
-        """
+        """Fit themes; held_out : (texts,) True for texts of the sample whose response is not used, None to use all."""
         found = self.found
         held_out = np.zeros(len(found.sample.tokens), dtype=bool) if held_out is None else held_out
         (reader,) = parts.fit_prepared_themes(self.options, self._prepared(held_out), self.compute)
@@ -202,7 +158,7 @@ class ReadSource:
 def read_to_fit(
     options: parts.Options,
     source: Any,
-    columns: SourceColumns,
+    columns: Roles,
     *,
     memory: str | int = MEMORY,
     folder: str | Path | None = None,
@@ -212,26 +168,28 @@ def read_to_fit(
 ) -> Iterator[ReadSource]:
     """Read a source; its shards may be deleted at the end of the `with`.
 
-    engine : reads it, and learns from all texts; by default threads of this process.
-    dropping : None if a row that cannot be used is an error.
+    engine : by default threads of this process; dropping : None if a row that cannot be used is an error.
     """
     if options.formula is not None:
         raise InputError(f"formula={options.formula!r} needs covariates, which cannot be given with a source")
+    names = [name for name in (columns.text, columns.response, columns.weights) if name is not None]
+    if len({*names}) < len(names):
+        raise InputError(f"text, responses and sample_weight are of one column ({', '.join(names)}); name another one")
     parts.check_themes(options)
     most_words = memory_of(memory) // 2 // BYTES_PER_WORD
-    batches = source if isinstance(source, Source) else read_batches(source, columns.roles)
+    batches = source if isinstance(source, Source) else read_batches(source, columns.by_column)
     with local_compute(options.n_jobs, options.device) as compute:
         spread = compute if engine is None else Compute(engine, compute.kernels)
         with _folder_of(folder, batches, columns, options, spread.engine) as place:
             found = read_source(batches, columns, options, place, most_words, spread.engine, dropping, progress)
-            with rows_of(batches):
+            with batches.counted():
                 families = _families(options, found)
             yield ReadSource(options, found, families, compute, spread, progress)
 
 
 def read_source(
     source: Source,
-    columns: SourceColumns,
+    columns: Roles,
     options: parts.Options,
     folder: Path | None,
     most_words: int,
@@ -247,9 +205,9 @@ def read_source(
         """Read batches into shards; shards finished by an earlier run are reused."""
         shards: list[Place] = []
         sizes, responses, bad = [], [], []
-        sample = Sample(*most, bound, documents=Passing.nothing(len(columns.beside)))
+        sample = Sample(*most, bound, documents=Passing.nothing(len(columns.of_sample)))
         for number, batch in enumerate(batches):
-            used = usable_rows(batch, columns.text, columns.response, columns.weight, dropping)
+            used = usable_rows(batch, columns.text, columns.response, columns.weights, dropping)
             responses.append(used.counted)
             bad.append(used.bad)
             if not len(used.rows):
@@ -265,7 +223,7 @@ def read_source(
                 shards.append(write_shard(tokens, others, path))
             draws = drawn(keys + (batch.row + used.rows).astype(np.uint64), batch.number)
             numbers = keys, tokens.n_words, used.responses, used.weight
-            beside = batch.table[[*columns.beside]].to_numpy(dtype=object)[used.rows]
+            beside = batch.table[columns.of_sample].to_numpy(dtype=object)[used.rows]
             texts_of = partial(_texts_at, tokens, used.texts, language, n_jobs)
             sample.offer(texts_of, Passing(draws, batch.first + used.rows, *numbers, beside))
             sizes.append(len(tokens))
@@ -292,27 +250,15 @@ def read_source(
     shards = engine.keep(lambda place: place[0].shards[place[1]], places)
     sizes = list(chain.from_iterable(part.sizes for part in summaries))
     counted, drawn_texts = np.concatenate([part.responses for part in summaries]), sample.documents
-    with rows_of(source):
+    with source.counted():
         family = parts.scale_of(options).family_of(counted)
-    weight = None if columns.weight is None else drawn_texts.weight
+    weight = None if columns.weights is None else drawn_texts.weight
     observed = observe(sample.tokens, drawn_texts.responses, weight, family)
-    beside = pd.DataFrame(drawn_texts.beside, columns=[*columns.beside], dtype=object)
+    beside = pd.DataFrame(drawn_texts.beside, columns=columns.of_sample, dtype=object)
     return Streamed(shards, sizes, counted, observed, drawn_texts, beside, bad)
 
 
-@contextmanager
-def rows_of(source: Source) -> Iterator[None]:
-    """Add to errors that rows are counted over all files."""
-    try:
-        yield
-    except InputError as error:
-        if len(source.files) < 2:
-            raise
-        raise InputError(f"{error} (rows, where some are named, are those of all {len(source.files)} files)") from error
-
-
 def _reported(source: Source, n_rows: int | None, progress: Progress) -> Iterator[Batch]:
-    """Yield the batches of a source, reporting progress after each."""
     for batch in source:
         yield batch
         progress("Reading", batch.first + len(batch), n_rows)
@@ -322,12 +268,12 @@ def _texts_at(
     tokens: SentenceTexts, texts: Sequence[str], language: str | None, n_jobs: int, rows: NDArray[np.int64]
 ) -> SentenceTexts:
     """Return some rows of texts; tokenise them again if tokens are read from a shard, which does not hold texts."""
-    is_held = not isinstance(tokens.texts, NotHeld)
-    return tokens.at(rows) if is_held else tokenise(texts_at(texts, rows), language, n_jobs)
+    if isinstance(tokens.texts, NotHeld):
+        return tokenise(texts_at(texts, rows), language, n_jobs)
+    return tokens.at(rows)
 
 
 def _shard_of(path: Path, batch: Batch, others: dict[str, NDArray[Any]]) -> SentenceTexts:
-    """Read the shard of an earlier run; raise if it holds other texts."""
     tokens, held = read_shard(path)
     for name, values in others.items():
         if not np.array_equal(held.get(name, ()), values, equal_nan=values.dtype.kind == "f"):
@@ -346,7 +292,7 @@ def _families(options: parts.Options, found: Streamed) -> Candidates:
 
 
 def _folder_of(
-    given: str | Path | None, source: Source, columns: SourceColumns, options: parts.Options, engine: Engine
+    given: str | Path | None, source: Source, columns: Roles, options: parts.Options, engine: Engine
 ) -> AbstractContextManager[Path | None]:
     """Return a folder for shards; None if workers hold them in memory."""
     if engine.is_spread:
@@ -359,7 +305,7 @@ def _folder_of(
         check_file(file)
     made_of = {
         "textsignal": version("textsignal"),
-        "columns": columns.in_shards,
+        "columns": [columns.text, columns.response, columns.weights],
         "language": options.language,
         "files": [[str(file), file.stat().st_size, file.stat().st_mtime_ns] for file in source.files],
     }

@@ -22,7 +22,7 @@ from textsignal.compute.engines import dask
 from textsignal.compute.engines.dask import DaskEngine, connect
 from textsignal.compute.engines.local import LocalEngine
 from textsignal.compute.hashing import drawn
-from textsignal.data.columns import Roles
+from textsignal.data.roles import Roles
 from textsignal.data.source import Source
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError

@@ -4,9 +4,10 @@ from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
-from textsignal.data.rows import check_rows, parse_response
+from textsignal.data.rows import ArrowTexts, check_responses, check_rows, parse_response
 from textsignal.errors import InputError
 
 
@@ -157,3 +158,15 @@ def test_responses_that_cannot_be_read_are_told_how_one_is_written(cells):
 
 def test_several_scales_are_named():
     assert "these have several (5, 10)" in advice(["4/5", "8/10", "3/10"])
+
+
+def test_problems_of_several_responses_name_the_column():
+    responses = {name: parse_response(["9"]) for name in ("stars", "votes")}
+    bad = check_responses(["Fine."], responses, {"stars": (1, 5), "votes": None})
+    assert bad.describe() == "1 bad row: 1 response outside 1 to 5 in stars (row 1: '9')"
+
+
+def test_texts_of_an_arrow_array_are_strings():
+    texts = ArrowTexts(pa.array(["Clean room.", "Noisy", "Fine"], pa.large_string()))
+    assert (len(texts), texts[0], texts[-2:]) == (3, "Clean room.", ["Noisy", "Fine"])
+    assert list(texts) == ["Clean room.", "Noisy", "Fine"]

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from textsignal.data.read import read_table
 from textsignal.data.write import (
     check_not_input,
+    file_names,
     whole_file,
     whole_folder,
     whole_table,
@@ -571,3 +572,8 @@ def test_a_kill_leaves_nothing_under_the_name_and_the_next_write_cleans_up(tmp_p
         time.sleep(0.1)
     write(target, [MIXED])
     assert list(tmp_path.iterdir()) == [target]
+
+
+def test_names_of_files_are_plain_and_differ():
+    names = file_names(["Overall", "front desk", "overall", "../.."])
+    assert names == ["overall", "front-desk", "overall-2", "response"]

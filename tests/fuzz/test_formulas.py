@@ -1,4 +1,4 @@
-"""Formulas run no code: generated ones, mutations of known attacks, and stored trees that were tampered with."""
+"""Formulas run no code: generated ones, mutations of known attacks, and stored ones that were tampered with."""
 
 import json
 import re
@@ -16,6 +16,8 @@ from textsignal.data.covariates.design import Design
 from textsignal.data.covariates.formula import FUNCTIONS, parse_formula
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
+from textsignal.storage import as_plain
+from textsignal.stored_values import Checker
 
 RNG = np.random.default_rng(0)
 N = 30
@@ -54,6 +56,17 @@ ATTACKS = [
 PIECES = sorted({piece for attack in ATTACKS for piece in re.findall(r"\w+|\W", attack)} | {"**", ":", "^", "%in%"})
 #: Generated formulas in a run of the suite.
 MANY = settings(max_examples=1500, suppress_health_check=[HealthCheck.too_slow])
+
+
+def stored(design):
+    return json.loads(json.dumps(as_plain(design)))
+
+
+def restored(plain):
+    checker = Checker({})
+    design = checker.part(Design, plain, "covariates")
+    checker.finish()
+    return design
 
 
 def numbers():
@@ -107,7 +120,7 @@ def use(formula):
     """Learn a design from a formula and compute its columns; return the message if the formula is refused."""
     try:
         design = Design.learn(TABLE, formula, np.ones(N))
-        again = Design.of_plain(json.loads(json.dumps(design.plain())))
+        again = restored(stored(design))
         assert again == design
         np.testing.assert_array_equal(again.columns(TABLE), design.columns(TABLE))
         assert np.isfinite(design.columns(TABLE)).all()
@@ -170,7 +183,7 @@ def test_the_text_of_a_formula_parses_to_it(formula):
 
 
 FORMULA = "log(price) * C(country) + bs(age, 4) + cc(price, df=4, constraints=center) + center(I(age ** 2))"
-GOOD = json.loads(json.dumps(Design.learn(TABLE, FORMULA, np.ones(N)).plain()))
+GOOD = stored(Design.learn(TABLE, FORMULA, np.ones(N)))
 VALUES = [None, True, -1, 0, 10**400, 1e308, float("nan"), float("inf"), "", "eval", "x" * 10**5, [], {}, [[1.0]], "`"]
 VALUES += [{"column": "os"}, {"function": "eval", "argument": 1.0, "options": {}}, *ATTACKS[:3]]
 
@@ -209,7 +222,7 @@ def test_stored_designs_that_were_tampered_with(path, change, value):
     forged, message = tampered(path, change, value), ""
     with audited() as events:
         try:
-            design = Design.of_plain(forged)
+            design = restored(forged)
             columns = design.columns(TABLE)
             assert np.isfinite(columns).all()
             assert columns.shape == (N, len(design.names))

@@ -10,12 +10,12 @@ from textsignal.workflow.analyse_source import analyse_source
 from textsignal import TextResponseModel, streaming
 from textsignal.compute.engines.local import LocalEngine
 from textsignal.data.read import groups_of, read_table
+from textsignal.data.roles import Roles
 from textsignal.data.rows import bad_together, check_rows, parse_response
 from textsignal.data.source import read_batches
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.insight.inputs import as_times
-from textsignal.streaming import SourceColumns
 from textsignal.workflow.analyse import analyse
 
 N = 400
@@ -124,7 +124,7 @@ def test_cells_that_are_no_text_are_read_as_in_memory(table, tmp_path, name):
         typed.to_json(tmp_path / name, orient="records", lines=True, date_format="iso")
     whole = read_table(tmp_path / name)
     source = read_batches(tmp_path / name, batch_rows=30)
-    columns = SourceColumns("review", "rating", by="hotel", over="day", groups="is_chain")
+    columns = Roles("review", ("rating",), by="hotel", over="day", groups="is_chain")
     found = [_beside(source, columns), _beside(source, replace(columns, over="year"))]
     for column in ("hotel", "is_chain"):
         assert list(map(str, groups_of(found[0], column))) == list(map(str, groups_of(whole, column)))

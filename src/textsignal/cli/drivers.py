@@ -59,7 +59,7 @@ def drivers(
     force: ForceOption = False,
 ) -> None:
     """Show what to fix first and what to keep: how often each theme comes up, how, and at what cost and gain."""
-    from textsignal.data.columns import Roles
+    from textsignal.data.roles import Roles
     from textsignal.data.source import Source
     from textsignal.insight.drivers import stacked
     from textsignal.insight.findings import Drivers, with_lists_as_text

@@ -14,8 +14,8 @@ from textsignal.errors import InputError
 
 if TYPE_CHECKING:
     from textsignal.compute.engines.dask import DaskEngine
-    from textsignal.data.columns import Roles
     from textsignal.data.read import TableFile
+    from textsignal.data.roles import Roles
     from textsignal.data.sample import SampledRows
     from textsignal.data.source import Source
 
@@ -45,13 +45,13 @@ def columns_in(
 
     response : name of a response that is taken if a column has it.
     """
-    from textsignal.data.columns import Roles, obvious_columns
+    from textsignal.data.roles import Roles, obvious_columns
 
     if text is not None and responses:
         return Roles(text, tuple(responses), **others)
     taken = obvious_columns(source.head(), text, tuple(responses), response)
     named = [f"text {taken.text!r}"] * (text is None) + [f"response {taken.response!r}"] * (not responses)
-    say(f"Roles taken: {', '.join(named)}.")
+    say(f"Columns taken: {', '.join(named)}.")
     return Roles(taken.text, taken.responses, **others)
 
 

@@ -35,10 +35,10 @@ Notice = Callable[[str, str], None]
 Stamp = tuple[int, int, int]
 #: Approximate limit of the bytes of a table; rows of a delimited file from which the size of rows is estimated.
 MOST_BYTES, FIRST_ROWS = 2**26, 1024
-_OPTIONS = {"encoding": "encoding", "sheet": "sheet", "sep": "separator"}
-_BLOCK = 2**20
-#: Bytes by which the kind of a file is recognised.
-_START = 2**10
+#: Options of `read_table`, and their names in messages.
+OPTIONS = {"encoding": "encoding", "sheet": "sheet", "sep": "separator"}
+#: Bytes of a block; bytes by which the kind of a file is recognised; characters that the separator is found by.
+_BLOCK, _START, _SAMPLE = 2**20, 2**10, 2**16
 #: Endings of packed files.
 PACKED = (".gz", ".bz2", ".xz", ".zip")
 #: UTF-32 is listed before UTF-16, as its mark starts with that of UTF-16.
@@ -69,12 +69,11 @@ _BEGINNINGS = {
 }
 #: Separators tried by default, the likeliest first.
 CANDIDATES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-_SAMPLE = 2**16
 
 
 @dataclass(frozen=True, eq=False)
 class TableFile:
-    """A table, and the choice that was made if its file left one, such as "separated by semicolons", else ""."""
+    """A table, and the choice that was made if its file left one, such as "separated by semicolons", or ""."""
 
     table: pd.DataFrame
     choice: str = ""
@@ -86,20 +85,15 @@ def read_table(
     r"""Read a table from a file, in the format that its name ends in.
 
     CSV and TSV, JSON (.json, .jsonl or .ndjson: an object in each line, or one array of objects), all of these plain or
-    packed (.gz, .bz2, .xz, .zip), Parquet and Excel (.xlsx). Cells of CSV, TSV and Excel come as strings exactly as
-    written, so that the review "NA" stays a review and an empty cell is the empty string; `parse_response` makes
-    numbers of them.
+    packed (.gz, .bz2, .xz, .zip), Parquet and Excel (.xlsx). Cells of CSV, TSV and Excel are strings as written, so
+    that the review "NA" stays a review and an empty cell is the empty string.
 
     Parameters
     ----------
-    path : path-like
-        The file.
-    encoding : str, optional
-        Of a CSV, TSV or JSON file. By default a byte order mark decides, and without one it is UTF-8.
-    sheet : str, optional
-        Name of the sheet of an Excel file. By default the first.
-    sep : str, optional
-        What parts the cells of a CSV or TSV file: one character, or "tab". By default a tab in a TSV file; in a CSV
+    path : the file.
+    encoding : of a CSV, TSV or JSON file. By default a byte order mark decides, and without one it is UTF-8.
+    sheet : name of the sheet of an Excel file. By default the first.
+    sep : separator of the cells of a CSV or TSV file: one character, or "tab". By default a tab in a TSV file; in a CSV
         file a comma, or the semicolon, tab or bar that parts its first lines evenly where commas do not.
 
     Returns
@@ -126,8 +120,7 @@ def read_file(
     path: str | PathLike[str], *, encoding: str | None = None, sheet: str | None = None, sep: str | None = None
 ) -> TableFile:
     """Read a table as `read_table` does, and report the choice that was made."""
-    choices = [""]
-    part = FilePart(Path(path), {"encoding": encoding, "sheet": sheet, "sep": sep})
+    choices, part = [""], FilePart(Path(path), {"encoding": encoding, "sheet": sheet, "sep": sep})
     table = next(part.tables(lambda _, choice: choices.append(choice)), None)
     if table is None or table.empty:
         raise InputError(f"{path} has no rows")
@@ -136,11 +129,7 @@ def read_file(
 
 @dataclass(frozen=True)
 class Columns:
-    """Requested columns.
-
-    roles : purpose of each by its name; None for all columns.
-    of_all_rows : True to include columns that only later rows have, as in JSON lines.
-    """
+    """Requested columns with their roles, None for all; of_all_rows : True to include those of later rows only."""
 
     roles: Mapping[str, str] | None = None
     of_all_rows: bool = True
@@ -161,8 +150,7 @@ class FilePart:
     """Rows of a file.
 
     options : of `read_table`; columns : None for all; rows : most of a table, None for one table of all.
-    groups : row groups of a Parquet file, None for all of any file.
-    stamp : of the file when it was first looked at, None if it may change.
+    groups : row groups of a Parquet file, None for all; stamp : of the file at first, None if it may change.
     """
 
     file: Path
@@ -177,35 +165,31 @@ class FilePart:
         format_ = _FORMATS[ending_of(self.file)]
         for name, value in self.options.items():
             if value is not None and name not in format_.options:
-                raise InputError(f"{self.file} has no {_OPTIONS[name]} to choose, but {name}={value!r} was given")
-        tables, n_rows = format_.tables(self, notice or _ignore), 0
+                raise InputError(f"{self.file} has no {OPTIONS[name]} to choose, but {name}={value!r} was given")
+        tables, n_rows = format_.tables(self, notice or (lambda _, choice: None)), 0
         while True:
             after = f" (after row {n_rows:,})" if n_rows else ""
-            problem: Exception | None = None
-            table = None
             try:
                 check_file(self.file)
                 table = next(tables, None)
             except (InputError, *UNREADABLE) as error:
-                problem = error
-            if self.stamp is not None and (not self.file.exists() or stamp_of(self.file) != self.stamp):
-                raise InputError(f"{self.file} changed while it was read{after}; read it again when it is complete")
-            if isinstance(problem, InputError):
-                raise problem
-            if problem is not None:
-                raise InputError(f"cannot read {self.file}{after}: {one_line(problem)}") from problem
+                self._check_unchanged(after)
+                if isinstance(error, InputError):
+                    raise
+                raise InputError(f"cannot read {self.file}{after}: {one_line(error)}") from error
+            self._check_unchanged(after)
             if table is None:
                 return
             n_rows += len(table)
             yield table
 
+    def _check_unchanged(self, after: str) -> None:
+        if self.stamp is not None and (not self.file.exists() or stamp_of(self.file) != self.stamp):
+            raise InputError(f"{self.file} changed while it was read{after}; read it again when it is complete")
+
     def taken(self, names: Sequence[str]) -> list[str] | slice:
         """Return the columns to take of a table with these names, as an index of its columns."""
         return slice(None) if self.columns is None else self.columns.of(self.file, names)
-
-
-def _ignore(file: str, choice: str) -> None:
-    """Ignore a choice."""
 
 
 def stamp_of(path: Path) -> Stamp:
@@ -215,13 +199,7 @@ def stamp_of(path: Path) -> Stamp:
 
 
 def ending_of(path: Path) -> str:
-    """Return the ending that names the format of a file, without that of its packing; raise InputError if unknown.
-
-    Examples
-    --------
-    >>> ending_of(Path("Reviews.CSV.gz")), ending_of(Path("reviews.parquet"))
-    ('.csv', '.parquet')
-    """
+    """Return the ending that names the format of a file, such as ".csv" for "a.CSV.gz"; InputError if unknown."""
     for ending in _FORMATS:
         packings = ("", *PACKED) if ending in _TEXT_FORMATS else ("",)
         if path.name.lower().endswith(tuple(ending + packing for packing in packings)):
@@ -233,15 +211,7 @@ def ending_of(path: Path) -> str:
 
 
 def column(table: pd.DataFrame, name: str, role: str) -> pd.Series:
-    """Return a column of a table; role : its purpose for error messages, such as "text" or "response".
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"Review": ["good"], "Rating": [4]})
-    >>> column(table, "Reveiw", "text")
-    Traceback (most recent call last):
-    textsignal.errors.InputError: no column 'Reveiw' for the text; did you mean 'Review'? The columns are: ...
-    """
+    """Return a column of a table; role : for error messages, such as "text"."""
     names = list(table.columns)
     if names.count(name) == 1:
         return table[name]
@@ -255,7 +225,7 @@ def column(table: pd.DataFrame, name: str, role: str) -> pd.Series:
 
 
 def groups_of(table: pd.DataFrame, by: str, role: str = "by") -> pd.Series:
-    """Return the group of every row, missing if the cell is empty; role : of the column, for error messages."""
+    """Return the group of every row, missing if the cell is empty."""
     from textsignal.checks import check_names  # loads scikit-learn, which the command line does not need to start
 
     cells = column(table, by, role)
@@ -325,7 +295,6 @@ def _text_of(path: Path, encoding: str) -> Iterator[None]:
 
 
 def _rows_within(n_bytes: float, most: int) -> int:
-    """Rows of a table, at most `most`; n_bytes : of a row."""
     return int(np.clip(MOST_BYTES / max(n_bytes, 1.0), 1, most))
 
 
@@ -383,27 +352,21 @@ def _json_records(path: Path, encoding: str) -> Iterator[tuple[dict[str, Any], i
         is_first = True
         for number, line in enumerate(lines, 1):
             if is_first and line.lstrip().startswith("["):
-                yield from ((record, 0) for record in _array(path, "\n" * (number - 1) + line + lines.read()))
+                array = _parsed(
+                    "\n" * (number - 1) + line + lines.read(), f"{path} begins as a JSON array but is not one"
+                )
+                for item, record in enumerate(array, 1):
+                    yield _checked(record, f"{path}, item {item:,} of its JSON array"), 0
             elif line.strip():
-                is_first = False
-                yield _json_record(path, number, line), len(line)
+                is_first, place = False, f"{path}, line {number:,}"
+                yield _checked(_parsed(line, f"{place} is not JSON"), place), len(line)
 
 
-def _array(path: Path, text: str) -> Iterator[dict[str, Any]]:
+def _parsed(text: str, problem: str) -> Any:
     try:
-        records = json.loads(text)
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} begins as a JSON array but is not one: {one_line(error)}") from error
-    for number, record in enumerate(records, 1):
-        yield _checked(record, f"{path}, item {number:,} of its JSON array")
-
-
-def _json_record(path: Path, number: int, line: str) -> dict[str, Any]:
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}, line {number:,} is not JSON: {one_line(error)}") from error
-    return _checked(record, f"{path}, line {number:,}")
+        raise InputError(f"{problem}: {one_line(error)}") from error
 
 
 def _checked(record: Any, place: str) -> dict[str, Any]:
@@ -439,7 +402,7 @@ def _parquet_tables(part: FilePart, _: Notice) -> Iterator[pd.DataFrame]:
 
 
 def metadata_of(path: Path) -> Any:
-    """Return the metadata of a Parquet file; None for other files, and if damaged: the error is raised in reading."""
+    """Return the metadata of a Parquet file; None for others and if damaged: the error is raised in reading."""
     try:
         return pq.read_metadata(path) if ending_of(path) == ".parquet" else None
     except (OSError, pa.ArrowException):
@@ -447,7 +410,7 @@ def metadata_of(path: Path) -> Any:
 
 
 def row_groups(path: Path, columns: Columns, rows: int) -> Iterable[tuple[int, list[int] | None]]:
-    """Return parts of a file that can be read separately: number of the first row, and row groups or None for all."""
+    """Return parts of a file to read separately: number of the first row, and row groups or None for all."""
     if (metadata := metadata_of(path)) is None:
         return [(0, None)]
     taken = columns.of(path, metadata.schema.to_arrow_schema().names)
@@ -455,7 +418,6 @@ def row_groups(path: Path, columns: Columns, rows: int) -> Iterable[tuple[int, l
 
 
 def _chunks(metadata: Any) -> Iterator[Any]:
-    """Columns of all row groups, one group after the other."""
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
         yield from map(group.column, range(metadata.num_columns))
 
@@ -466,7 +428,6 @@ def _has_missing(chunk: Any) -> bool:
 
 
 def _row_bytes(metadata: Any, taken: Sequence[str]) -> float:
-    """Bytes of these columns in a row, by the metadata."""
     sizes = [
         chunk.total_uncompressed_size
         for chunk in _chunks(metadata)
@@ -563,7 +524,7 @@ def unpacked(path: Path) -> Iterator[IO[bytes]]:
 
 
 def encoding_of(path: Path, given: str | None) -> str:
-    """Return the given encoding, or that of a byte order mark, or UTF-8; raise InputError if the file is not text."""
+    """Return the given encoding, or that of a byte order mark, or UTF-8; InputError if the file is not text."""
     with unpacked(path) as stream:
         start = stream.read(_START)
     kind = next((kind for beginning, kind in _BEGINNINGS.items() if start.startswith(beginning)), None)
@@ -614,10 +575,7 @@ def _misfit(path: Path, encoding: str) -> str:
 
 
 def _find_separator(path: Path, encoding: str) -> str:
-    """Likeliest separator that gives the header and every row the same number of cells, at least two.
-
-    Judged by the first 65,536 characters; a comma if several or none do.
-    """
+    """Return the likeliest separator that gives the header and all first rows the same number of cells, or a comma."""
     with unpacked(path) as stream, io.TextIOWrapper(stream, encoding, newline="") as text:
         sample = text.read(_SAMPLE)
     return next((separator for separator in CANDIDATES if _parts_evenly(sample, separator)), ",")
@@ -634,7 +592,6 @@ def _parts_evenly(sample: str, separator: str) -> bool:
 
 
 def _check_separator(sep: str) -> str:
-    """Separator by its name or itself; raise InputError if it is not one character that can part cells."""
     separator = {"tab": "\t", r"\t": "\t"}.get(sep, sep)
     if len(separator) != 1 or separator in '"\r\n' or ord(separator) > 127:
         raise InputError(f'sep={sep!r} cannot part cells; give one character such as ";" or "|", or "tab"')

@@ -1,4 +1,4 @@
-"""Columns of a table by role: covariates, offset and weights."""
+"""Columns of a table by role, and the values of covariates, offset and weights."""
 
 from __future__ import annotations
 
@@ -15,6 +15,83 @@ from textsignal.data.covariates.design import missing_cells
 from textsignal.data.covariates.formula import parse_formula
 from textsignal.data.read import column
 from textsignal.data.rows import BadRows, ParsedResponse, Problem, parse_response, unusable
+from textsignal.errors import InputError
+
+#: Texts are this many times as long as the cells of any other column.
+MUCH_LONGER = 3.0
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Names of the columns of a table; None or empty if absent.
+
+    by : groups to compare; over : dates; groups : clusters of dependent texts, for intervals.
+    """
+
+    text: str
+    responses: tuple[str, ...] = ()
+    covariates: tuple[str, ...] = ()
+    offset: str | None = None
+    weights: str | None = None
+    by: str | None = None
+    over: str | None = None
+    groups: str | None = None
+
+    def with_covariates(self, names: Sequence[str]) -> Roles:
+        """Return the columns with these covariates."""
+        return replace(self, covariates=tuple(names))
+
+    @property
+    def response(self) -> str:
+        """The only response."""
+        (response,) = self.responses
+        return response
+
+    @property
+    def by_column(self) -> dict[str, str]:
+        """Column -> role."""
+        single = {role: getattr(self, role) for role in ("by", "over", "groups", "offset", "weights")}
+        roles = dict.fromkeys(self.covariates, "covariate") | {name: role for role, name in single.items() if name}
+        return roles | dict.fromkeys(self.responses, "response") | {self.text: "text"}
+
+    @property
+    def of_sample(self) -> list[str]:
+        """Columns that are needed only for texts in memory: by, over and groups."""
+        return list(dict.fromkeys(name for name in (self.by, self.over, self.groups) if name is not None))
+
+
+def obvious_columns(
+    table: pd.DataFrame, text: str | None, responses: tuple[str, ...] = (), response: str | None = None
+) -> Roles:
+    """Return the columns of texts and responses; those not named are taken if only one column can be meant.
+
+    Texts are the only column of strings, or the one whose cells are much longer than those of any other. The response
+    is the column called `response`, or the only column of numbers.
+    """
+    if text is None:
+        present = {str(name): cells.dropna() for name, cells in table.items() if name not in responses}
+        lengths = {
+            name: float(cells.map(len).mean())
+            for name, cells in present.items()
+            if len(cells) and cells.map(lambda cell: isinstance(cell, str)).all()
+        }
+        longest = sorted(lengths, key=lambda name: -lengths[name])
+        if not longest or (len(longest) > 1 and lengths[longest[0]] < MUCH_LONGER * lengths[longest[1]]):
+            raise InputError(
+                f"which column holds the texts? Give text='...', one of {', '.join(longest or table.columns)}"
+            )
+        text = longest[0]
+    if not responses and response in table.columns:
+        responses = (str(response),)
+    elif not responses:
+        numbers = [str(name) for name in table.select_dtypes("number").columns if name != text]
+        if len(numbers) != 1:
+            others = [str(name) for name in table.columns if name != text]
+            raise InputError(
+                f"which column holds the response? Give response='...', one of {', '.join(numbers or others)}"
+            )
+        responses = (numbers[0],)
+    return Roles(text, responses)
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,10 +27,8 @@ _NO_RESPONSE = {"", "na", "n/a", "nan", "null", "none"}
 _OF_A_SCALE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:/|out of|of)\s*([0-9]+(?:\.[0-9]+)?)", re.IGNORECASE)
 #: Words for the lower and the higher of two responses.
 _PAIRS = (("false", "true"), ("no", "yes"), ("neg", "pos"), ("negative", "positive"))
-#: Share of bad rows up to which dropping them is suggested.
-_FEW = 0.2
-#: Texts of an Arrow array that are converted to strings at a time.
-_AT_ONCE = 1024
+#: Share of bad rows up to which dropping them is suggested; texts of an Arrow array that are converted at a time.
+_FEW, _AT_ONCE = 0.2, 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +37,8 @@ class ParsedResponse:
 
     values : NaN if absent; unparsable : True if a cell holds something else than a number; cells : before parsing.
     reading : interpretation of cells that are not written as numbers, such as "no as 0 and yes as 1"; "" if all are.
-    labels : text of the cells, None if missing, if all are labels; `values` then number them in sorted order.
-    n_labels : number of different texts, if all cells are texts, not numbers, and too many for labels.
+    labels : text of the cells, if all are labels, which `values` number in sorted order.
+    n_labels : number of different texts, if all cells are texts and too many for labels.
     order : all categories of a column whose categories have an order, lowest first.
     """
 
@@ -54,7 +52,7 @@ class ParsedResponse:
 
     @property
     def given(self) -> Any:
-        """(rows,) labels, or numbers; an ordered pandas.Categorical of either if they have an order."""
+        """(rows,) labels or numbers; an ordered pandas.Categorical if they have an order."""
         plain = self.values if self.labels is None else self.labels
         return plain if self.order is None else pd.Categorical(plain, list(self.order), ordered=True)
 
@@ -81,16 +79,6 @@ def parse_response(cells: _Cells, most_labels: int = 0) -> ParsedResponse:
     cells are written in the same way, "4/5", "4 out of 5" and "4 of 5" are 4; false and true, no and yes, neg and pos,
     negative and positive are 0 and 1, in any case. At most `most_labels` different texts, none of them a number, are
     labels of classes.
-
-    Examples
-    --------
-    >>> response = parse_response(["4", " 5.0 ", "", "five", "inf"])
-    >>> response.values, response.unparsable
-    (array([ 4.,  5., nan, nan, nan]), array([False, False, False,  True,  True]))
-    >>> parse_response(["4.0 out of 5", "2/5", ""]).values, parse_response(["Yes", "no"]).reading
-    (array([ 4.,  2., nan]), 'no as 0 and yes as 1')
-    >>> parse_response(["good", "bad", "N/A"], most_labels=2).labels
-    array(['good', 'bad', None], dtype=object)
     """
     given = _objects(cells)
     blank = [isinstance(cell, str) and cell.strip().lower() in _NO_RESPONSE for cell in given]
@@ -126,16 +114,13 @@ def _in_words(cells: np.ndarray) -> tuple[np.ndarray, str] | None:
 
 
 def from_one(row: int) -> str:
-    """Return the number of a row, counted from 1."""
+    """Count rows from 1."""
     return str(row + 1)
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Rows, counted from 0, that are bad for one reason.
-
-    one, many : the reason, for one row and for several; cells : of the rows, if they help to find the fault.
-    """
+    """Rows, counted from 0, that are bad for one reason, which is `one` or `many`; cells : if they show the fault."""
 
     one: str
     many: str
@@ -144,12 +129,12 @@ class Problem:
 
     @classmethod
     def at(cls, bad: NDArray[np.bool_], one: str, many: str, cells: np.ndarray | None = None) -> list[Self]:
-        """Return the problem of the rows where `bad` is true; nothing if there are none. cells : of all rows."""
+        """Return the problem of the rows where `bad` is true, if any; cells : of all rows."""
         rows = np.flatnonzero(bad)
         return [cls(one, many, rows, None if cells is None else cells[rows])] if rows.size else []
 
     def describe(self, place: Place = from_one) -> str:
-        """Return a description of the problem with the number of rows and the names of the first."""
+        """Return the number of rows and the names of the first."""
         named = [place(row) for row in self.rows[:NAMED].tolist()]
         if self.cells is not None:
             cells = [shortened(shown(cell) if isinstance(cell, str) else cell, 30) for cell in self.cells[:NAMED]]
@@ -162,11 +147,9 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class BadRows:
-    """The rows of a table that cannot be used, and why; its length is their number.
+    """The rows of a table that cannot be used, and why; a row may be bad for several reasons.
 
-    n_rows : of the table, bad or not; problems : the reasons that occur; a row may be bad for several.
-    hint : advice, if dropping bad rows does not help; fits : family or scale that would accept them.
-    place : from a row to its name in messages.
+    n_rows : of the table; hint : advice, if dropping bad rows does not help; fits : what would accept them.
     """
 
     n_rows: int
@@ -177,7 +160,7 @@ class BadRows:
 
     @property
     def mask(self) -> np.ndarray:
-        """(n_rows,) True for bad rows."""
+        """(rows,) True for bad rows."""
         bad = np.zeros(self.n_rows, dtype=bool)
         for problem in self.problems:
             bad[problem.rows] = True
@@ -206,20 +189,9 @@ class BadRows:
 def check_rows(
     texts: _Cells, response: ParsedResponse | None = None, *, levels: tuple[int, int] | None = None
 ) -> BadRows:
-    """Find the rows that cannot be used.
+    """Find rows whose text is missing, blank or not a string, or whose response is not a number or not a level.
 
-    A row is bad if its text is missing, blank or not a string, or if its response is not a number or, given the lowest
-    and highest level, not a whole number between them. A row without response is fine: its text is still used.
-
-    Examples
-    --------
-    >>> response = parse_response(["4", "five", "9", ""])
-    >>> bad = check_rows(["Lovely.", "Fine.", " ", "Dull."], response, levels=(1, 5))
-    >>> bad.describe()
-    "2 bad rows: 1 empty text (row 3), 1 response that is not a number (row 2: 'five'),
-    1 response outside 1 to 5 (row 3: '9')"
-    >>> bad.mask
-    array([False,  True,  True, False])
+    levels : the lowest and the highest; all are whole numbers. A row without response can be used.
     """
     given = _objects(texts)
     missing, strings = pd.isna(given), np.array([isinstance(text, str) for text in given], dtype=bool)
@@ -231,17 +203,14 @@ def check_rows(
     if len(response.values) != len(given):
         raise InputError(f"{len(given):,} texts but {len(response.values):,} responses; each text needs one")
     values, cells = response.values, response.cells
-    problems += Problem.at(
-        response.unparsable, "response that is not a number", "responses that are not numbers", cells
-    )
+    reasons = "response that is not a number", "responses that are not numbers"
+    problems += Problem.at(response.unparsable, *reasons, cells)
     if levels is not None:
-        outside = (values < levels[0]) | (values > levels[1])
-        broken = ~outside & ~np.isnan(values) & (values % 1 != 0)
-        span = f"outside {levels[0]} to {levels[1]}"
+        outside, span = (values < levels[0]) | (values > levels[1]), f"outside {levels[0]} to {levels[1]}"
         problems += Problem.at(outside, f"response {span}", f"responses {span}", cells)
-        problems += Problem.at(
-            broken, "response that is not a whole number", "responses that are not whole numbers", cells
-        )
+        broken = ~outside & ~np.isnan(values) & (values % 1 != 0)
+        reasons = "response that is not a whole number", "responses that are not whole numbers"
+        problems += Problem.at(broken, *reasons, cells)
     return BadRows(len(given), tuple(problems), _other_reading(response, levels), _what_fits(response, levels))
 
 
@@ -254,14 +223,7 @@ def unusable(name: str, values: ParsedResponse) -> list[Problem]:
 def check_responses(
     texts: _Cells, responses: Mapping[str, ParsedResponse], levels: Mapping[str, tuple[int, int] | None]
 ) -> BadRows:
-    """Find the rows that cannot be used; with several responses, problems name the column.
-
-    Examples
-    --------
-    >>> responses = {name: parse_response([cell]) for name, cell in (("stars", "9"), ("votes", "9"))}
-    >>> check_responses(["Fine."], responses, {"stars": (1, 5), "votes": None}).describe()
-    "1 bad row: 1 response outside 1 to 5 in stars (row 1: '9')"
-    """
+    """Find the rows that cannot be used; with several responses, problems name the column."""
     found = {name: check_rows(texts, response, levels=levels[name]) for name, response in responses.items()}
     if len(found) == 1:
         return next(iter(found.values()))
@@ -301,7 +263,6 @@ def _other_reading(response: ParsedResponse, levels: tuple[int, int] | None) -> 
 
 
 def _what_fits(response: ParsedResponse, levels: tuple[int, int] | None) -> str:
-    """Family or scale that would accept the responses."""
     if np.mean(response.unparsable) > _FEW:
         return 'family="categorical" takes text labels, family="bernoulli" two of them, family="ordinal" ordered ones'
     known = response.values[np.isfinite(response.values)]
@@ -326,14 +287,7 @@ def _number(cell: Any) -> float:
 
 @dataclass(frozen=True, eq=False)
 class ArrowTexts(Sequence[str]):
-    """Texts in an Arrow array of large strings, converted to Python strings on access.
-
-    Examples
-    --------
-    >>> texts = ArrowTexts(pa.array(["Clean room.", "Noisy", "Fine"], pa.large_string()))
-    >>> len(texts), texts[0], texts[-2:], list(texts)
-    (3, 'Clean room.', ['Noisy', 'Fine'], ['Clean room.', 'Noisy', 'Fine'])
-    """
+    """Texts in an Arrow array of large strings, converted to Python strings on access."""
 
     array: Any
 
@@ -359,9 +313,8 @@ def checked_texts(texts: Iterable[str]) -> Sequence[str]:
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
         raise InputError(f"a list of texts is needed, not a single {type(texts).__name__}; for one text give [text]")
     if isinstance(texts, Mapping | Set) and not isinstance(texts, KeysView):
-        raise InputError(
-            f"a list of texts is needed, not a {type(texts).__name__}: its order may be another; give a list"
-        )
+        kind = type(texts).__name__
+        raise InputError(f"a list of texts is needed, not a {kind}: its order may be another; give a list")
     if getattr(texts, "ndim", 1) != 1:
         raise InputError("a list of texts is needed, not a table; give one column of it")
     strings = list(texts)
@@ -372,10 +325,8 @@ def checked_texts(texts: Iterable[str]) -> Sequence[str]:
 
 
 def _no_string(position: int, text: object) -> InputError:
-    return InputError(
-        f"text {position + 1} is a {type(text).__name__} ({shown(text)}), counting from 1; "
-        'every text must be a string, "" if missing'
-    )
+    what = f"text {position + 1} is a {type(text).__name__} ({shown(text)})"
+    return InputError(f'{what}, counting from 1; every text must be a string, "" if missing')
 
 
 def _of_arrow(texts: Any) -> ArrowTexts:
@@ -394,20 +345,14 @@ def _of_arrow(texts: Any) -> ArrowTexts:
 
 @dataclass(frozen=True)
 class Dropping:
-    """Drop rows without text, or with an unusable response or weight.
-
-    levels : lowest and highest response, which are whole numbers; None for any.
-    """
+    """Drop rows without text, or with an unusable response or weight; levels : as in `check_rows`."""
 
     levels: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class UsableRows:
-    """Rows of a batch that can be used.
-
-    rows : (texts,) their numbers in the batch; bad : the others.
-    """
+    """Rows of a batch that can be used; rows : (texts,) their numbers in the batch; bad : the others."""
 
     rows: NDArray[np.int64]
     texts: Sequence[str]
@@ -426,10 +371,7 @@ class UsableRows:
 def usable_rows(
     batch: Batch, text: str, response: str, weight: str | None, dropping: Dropping | None = None
 ) -> UsableRows:
-    """Return texts, responses and weights of a batch, by the names of their columns.
-
-    dropping : None to raise InputError for an unusable row; a text may then be "".
-    """
+    """Return texts, responses and weights of a batch; with `dropping` None an unusable row raises InputError."""
     texts, values = batch.table[text], _parsed(batch.table[response])
     weights = None if weight is None else _parsed(batch.table[weight])
     bad = BadRows(len(batch), ())
@@ -452,7 +394,6 @@ def usable_rows(
 
 
 def _check_texts(batch: Batch, name: str) -> None:
-    """Raise InputError that names file and row of a cell that is not a text."""
     cells = batch.table[name]
     missing = cells.isna().to_numpy(dtype=bool)
     is_arrow = hasattr(cells.array, "_pa_array")
@@ -466,12 +407,9 @@ def _check_texts(batch: Batch, name: str) -> None:
 
 
 def _check_numbers(batch: Batch, name: str, parsed: ParsedResponse) -> None:
-    """Raise InputError that names file and row of a cell that is not a number."""
-    advice = "a source needs numbers, and an empty cell if one is missing"
     cells = batch.table[name]
-    _refuse(
-        batch, parsed.unparsable, lambda row: f"{shown(cells.iloc[row])} in column {name!r} is not a number; {advice}"
-    )
+    problem = f"in column {name!r} is not a number; a source needs numbers, and an empty cell if one is missing"
+    _refuse(batch, parsed.unparsable, lambda row: f"{shown(cells.iloc[row])} {problem}")
 
 
 def _refuse(batch: Batch, wrong: NDArray[np.bool_], problem: Callable[[int], str]) -> None:
@@ -482,7 +420,6 @@ def _refuse(batch: Batch, wrong: NDArray[np.bool_], problem: Callable[[int], str
 
 
 def _parsed(column: pd.Series) -> ParsedResponse:
-    """Parse the numbers of a column, NaN if missing."""
     if pd.api.types.is_numeric_dtype(column.dtype):
         values = column.to_numpy(dtype=float, na_value=np.nan)
         wrong = np.isinf(values)
@@ -495,14 +432,7 @@ def _parsed(column: pd.Series) -> ParsedResponse:
 
 
 def bad_together(parts: Sequence[BadRows]) -> BadRows:
-    """Join the bad rows of consecutive parts, with at most NAMED cells for each problem.
-
-    Examples
-    --------
-    >>> parts = [check_rows(["Fine.", ""]), check_rows([" ", "Dull."])]
-    >>> bad_together(parts).describe()
-    '2 bad rows: 2 empty texts (rows 2, 3)'
-    """
+    """Join the bad rows of consecutive parts, with at most NAMED cells for each problem."""
     firsts = [*accumulate((bad.n_rows for bad in parts), initial=0)]
     found: dict[str, list[Problem]] = {}
     for first, bad in zip(firsts, parts, strict=False):

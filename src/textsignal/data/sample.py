@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +13,7 @@ from numpy.typing import NDArray
 
 from textsignal.checks import check_number
 from textsignal.compute.hashing import Keys, drawn
-from textsignal.data.source import Batch, Given, Notice, Source, read_batches
-from textsignal.errors import InputError
+from textsignal.data.source import Batch, Given, Notice, Source, counted_over, read_batches
 
 #: Rows and text in memory, relative to the limits, at which the surplus is discarded.
 _SLACK = 1.25
@@ -25,7 +23,7 @@ _SLACK = 1.25
 class SampledRows:
     """Rows that were drawn at random, in the order of the source.
 
-    table : index from 0; rows : (rows,) row numbers in the source, from 0; n_rows : of the source.
+    table : index from 0; rows : (rows,) row numbers in the source, from 0, which has `n_rows`.
     files, firsts : names of the files or tables of the source, and the first row of each.
     """
 
@@ -42,7 +40,7 @@ class SampledRows:
 
     @property
     def basis(self) -> str:
-        """Description such as "a random 1,000 of 20,000 rows"; "" if these are all rows."""
+        """Description such as "a random 1,000 of 20,000 rows"; "" for all rows."""
         return "" if len(self.table) == self.n_rows else f"a random {len(self.table):,} of {self.n_rows:,} rows"
 
     @property
@@ -61,18 +59,10 @@ class SampledRows:
         number = f"{self.rows[row] - self.firsts[file] + 1}"
         return number if self.is_one_file else f"{number} of {self.files[file]}"
 
-    @contextmanager
-    def counted(self) -> Iterator[None]:
-        """Add to errors of the block that name rows without a file what these rows are counted over."""
-        try:
-            yield
-        except InputError as error:
-            message = str(error)
-            named = any(file in message for file in self.files)
-            if self.is_one_file or named or not re.search(r"\brows? \d", message):
-                raise
-            over = f"the {len(self.table):,} that were drawn" if self.basis else f"all {len(self.files)} files"
-            raise InputError(f"{message} (rows are counted over {over})") from error
+    def counted(self) -> AbstractContextManager[None]:
+        """Add to errors of the block that name rows what these rows are counted over."""
+        over = f"the {len(self.table):,} that were drawn" if self.basis else f"all {len(self.files)} files"
+        return nullcontext() if self.is_one_file else counted_over(over, self.files)
 
 
 def sample_rows(
@@ -94,20 +84,13 @@ def sample_rows(
 
     Parameters
     ----------
-    source : path-like, list of these, table, dataset, reader, or iterable of tables
-        As in `read_batches`, such as "reviews/*.parquet"; or a `Source`.
-    columns : list of str, or mapping from str to str
-        Columns to keep; as a mapping, with the role of each for error messages. By default all.
-    n : int
-        Number of rows; all rows of a shorter source.
-    seed : int
-        Seed of the draws.
-    most_text : int, optional
-        Most characters of text in the rows; fewer rows are drawn to stay below it, but at least one.
-    encoding, sheet, sep, notice
-        As in `read_batches`.
-    progress : function, optional
-        Called with the number of rows read so far.
+    source : as in `read_batches`, such as "reviews/*.parquet"; or its result.
+    columns : to keep; as a mapping, with the role of each for error messages. By default all.
+    n : number of rows; all rows of a shorter source.
+    seed : of the draws.
+    most_text : most characters of text in the rows; fewer rows are drawn to stay below it, but at least one.
+    encoding, sheet, sep, notice : as in `read_batches`.
+    progress : called with the number of rows read so far.
 
     Returns
     -------
@@ -143,10 +126,7 @@ def sample_rows(
 
 
 class _Kept:
-    """Rows with the least random numbers so far, within limits of rows and text.
-
-    A discarded row would also be discarded from all rows at once, so the sample does not depend on batches.
-    """
+    """Rows with the least random numbers so far, within limits of rows and text; batches make no difference."""
 
     def __init__(self, most_rows: int, most_text: int | None, seed: int) -> None:
         self.most_rows, self.most_text, self.seed = most_rows, np.inf if most_text is None else most_text, seed

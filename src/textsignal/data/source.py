@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from glob import escape, glob, has_magic
 from os import PathLike
@@ -15,6 +17,7 @@ import pyarrow.dataset as ds
 
 from textsignal.data.read import (
     FIRST_ROWS,
+    OPTIONS,
     Columns,
     FilePart,
     Notice,
@@ -38,10 +41,8 @@ Given: TypeAlias = Any
 class Batch:
     """Some rows of a source, in their order.
 
-    table : the requested columns, index from 0; texts are held by Arrow.
-    file : name of the file or table, for errors.
-    first : number of its first row over all files, from 0; row : number within its file.
-    number : of the file or table, from 0.
+    table : index from 0; file : name of the file or table; number : of that, from 0.
+    first : number of the first row over all files, from 0; row : number within its file.
     """
 
     table: pd.DataFrame
@@ -61,10 +62,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class SourcePart:
-    """Rows of a file for another worker: batches as of a `Source`, but with `first` counted from its first row.
-
-    number : of the file in the source; row : number of the first row in the file.
-    """
+    """Rows of a file for another worker: batches as of a `Source`, but with `first` counted from row `row`."""
 
     part: FilePart
     number: int
@@ -85,10 +83,7 @@ class SourcePart:
 
 
 class Source:
-    """Rows that are read in batches, as `read_batches` describes; every loop starts at the first row.
-
-    files : the files in the order of reading; empty for other sources.
-    """
+    """Rows that are read in batches, as by `read_batches`; files : in the order of reading; empty for others."""
 
     def __init__(
         self,
@@ -96,10 +91,8 @@ class Source:
         columns: Sequence[str] | Mapping[str, str] | None = None,
         *,
         batch_rows: int = BATCH_ROWS,
-        encoding: str | None = None,
-        sheet: str | None = None,
-        sep: str | None = None,
         notice: Notice | None = None,
+        **options: str | None,
     ) -> None:
         if isinstance(columns, str):
             raise InputError(f"columns={columns!r} is one name; give a list of names")
@@ -107,9 +100,8 @@ class Source:
             raise InputError(f"batch_rows={batch_rows!r} is not a number of rows; give a whole number of at least 1")
         named = columns is None or isinstance(columns, Mapping)
         self.columns = Columns(columns if named else dict.fromkeys(columns or (), "table"))  # type: ignore[arg-type]
-        self.batch_rows = batch_rows
-        self.options = {"encoding": encoding, "sheet": sheet, "sep": sep}
-        self.notice = notice
+        self.batch_rows, self.notice = batch_rows, notice
+        self.options = dict.fromkeys(OPTIONS) | options
         self.files = _files_of(source)
         self._tables = None if self.files else _tables_of(source, self.options)
         self._stamps: dict[Path, Stamp] = {}
@@ -128,8 +120,13 @@ class Source:
         metadata = [metadata_of(file) for file in self.files]
         return sum(each.num_rows for each in metadata) if metadata and None not in metadata else None
 
+    def counted(self) -> AbstractContextManager[None]:
+        """Add to errors of the block that name rows that these are counted over all files."""
+        n_files = len(self.files)
+        return counted_over(f"all {n_files} files", map(str, self.files)) if n_files > 1 else nullcontext()
+
     def parts(self) -> list[SourcePart]:
-        """Return parts that can be read separately, in order; together they give the batches of this source."""
+        """Return parts that can be read separately, and together give the batches of this source."""
         if not self.files:
             raise InputError("only files can be read by several workers; give a file, a pattern such as '*.parquet'")
         return [
@@ -139,7 +136,7 @@ class Source:
         ]
 
     def _whole(self, file: Path) -> FilePart:
-        """A file, in which every later pass must find what the first one has read."""
+        """A file that must not change between passes."""
         check_file(file)
         stamp = self._stamps.setdefault(file, stamp_of(file))
         return FilePart(file, self.options, self.columns, self.batch_rows, stamp=stamp)
@@ -147,15 +144,13 @@ class Source:
     def head(self) -> pd.DataFrame:
         """Return the first rows of the first file."""
         check_file(self.files[0])
-        start = FilePart(self.files[0], self.options, Columns(of_all_rows=False), FIRST_ROWS)
-        return next(iter(start.tables()))
+        return next(FilePart(self.files[0], self.options, Columns(of_all_rows=False), FIRST_ROWS).tables())
 
     def __iter__(self) -> Iterator[Batch]:
         """Read from the first row; raise InputError if an iterator was read already."""
         if self.is_one_shot and self._is_read:
-            raise InputError(
-                "this source is an iterator and was read already; give files or a table to read them twice"
-            )
+            advice = "give files or a table to read them twice"
+            raise InputError(f"this source is an iterator and was read already; {advice}")
         self._is_read = True
         return self._batches()
 
@@ -201,18 +196,13 @@ def read_batches(
 
     Parameters
     ----------
-    source : path-like, list of these, table, dataset, reader, or iterable of tables
-        A file, a pattern such as "reviews/\*.parquet" (\*\* for folders within), a folder of Parquet files, or a list
-        of these; a pandas, Arrow or other table that speaks Arrow; a `pyarrow.dataset.Dataset` or
+    source : a file, a pattern such as "reviews/\*.parquet" (\*\* for folders within), a folder of Parquet files, or a
+        list of these; a pandas, Arrow or other table that speaks Arrow; a `pyarrow.dataset.Dataset` or
         `pyarrow.RecordBatchReader`; an iterable of tables. A reader or an iterator can be read once.
-    columns : list of str, or mapping from str to str
-        Columns to read; as a mapping, with the role of each for error messages. By default all.
-    batch_rows : int
-        Most rows of a batch; fewer where texts are long.
-    encoding, sheet, sep : str, optional
-        Of the files, as in `read_table`.
-    notice : function, optional
-        Called with the name of every file that left a choice, and the choice, such as "separated by semicolons".
+    columns : to read; as a mapping, with the role of each for error messages. By default all.
+    batch_rows : most rows of a batch; fewer where texts are long.
+    encoding, sheet, sep : of the files, as in `read_table`.
+    notice : called with the name of every file that left a choice, and the choice, such as "separated by semicolons".
 
     Returns
     -------
@@ -236,8 +226,18 @@ def read_batches(
     return Source(source, columns, batch_rows=batch_rows, encoding=encoding, sheet=sheet, sep=sep, notice=notice)
 
 
+@contextmanager
+def counted_over(rows: str, files: Iterable[str]) -> Iterator[None]:
+    """Add to errors of the block that name rows, but no file, which rows are counted."""
+    try:
+        yield
+    except InputError as error:
+        if not re.search(r"\brows? \d", message := str(error)) or any(file in message for file in files):
+            raise
+        raise InputError(f"{message} (rows are counted over {rows})") from error
+
+
 def _files_of(source: Given) -> tuple[Path, ...]:
-    """Files of a source; empty for other sources."""
     if isinstance(source, str | PathLike):
         return _matching(Path(source))
     if isinstance(source, list | tuple) and source and all(isinstance(one, str | PathLike) for one in source):
@@ -263,7 +263,6 @@ def _matching(path: Path) -> tuple[Path, ...]:
 
 
 def _tables_of(source: Given, options: Mapping[str, str | None]) -> Any:
-    """Tables of a source that is not of files."""
     if given := [name for name, value in options.items() if value is not None]:
         raise InputError(f"{given[0]} is of files, but the source is not of files; leave it out")
     if isinstance(source, pd.DataFrame | pa.Table | ds.Dataset | pa.RecordBatchReader):

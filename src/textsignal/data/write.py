@@ -1,10 +1,9 @@
 """Files, tables and folders that are written completely or not at all, and replace others only with `force`.
 
-Output is first written to a hidden scratch folder on the same disk, named after its target, this machine and this
-process. A killed process leaves its scratch folder; the next write to the same target removes it. A write killed at any
-moment leaves the old results or the new ones, never a mixture. Only if the folder itself cannot be replaced (it is a
-mount point or the working folder, or the system cannot exchange two folders) may a kill leave some results missing; the
-others are of one run, the scratch folder is complete, and the next write to that folder first moves it into place.
+Output is written to a hidden scratch folder on the same disk, named after its target, this machine and this process;
+the next write to the target removes what a killed process left. A write killed at any moment leaves the old results or
+the new ones, never a mixture. Only if the folder itself cannot be replaced (it is a mount point or the working folder,
+or the system cannot exchange two folders) may a kill leave some results missing, until the next write to that folder.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import partial
-from itertools import chain, repeat
+from itertools import chain, count, repeat
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
@@ -103,19 +102,9 @@ def check_target(target: Path, *, force: bool) -> None:
 def whole_table(target: Path, *, force: bool) -> Iterator[Write]:
     """Give a function that adds rows to a file, which becomes `target` if the block succeeds, as with `whole_file`.
 
-    The name ends in the format: CSV, TSV, JSON lines (.jsonl, .ndjson) and JSON (.json: one array), plain or packed,
-    Parquet and Excel (.xlsx). JSON arrays and Excel are written at the end, the others batch by batch; the first batch
-    sets the types of a Parquet file. Texts that a spreadsheet would run as formulas get an apostrophe in CSV and TSV,
-    and are stored as texts in Excel. The file is synchronised to disk before it is renamed.
-
-    Examples
-    --------
-    >>> file = getfixture("tmp_path") / "numbers.csv"
-    >>> with whole_table(file, force=False) as write:
-    ...     write(pd.DataFrame({"number": [1, 2]}))
-    ...     write(pd.DataFrame({"number": [3]}))
-    >>> file.read_text().split()
-    ['number', '1', '2', '3']
+    The name ends in the format. JSON arrays and Excel are written at the end, the others batch by batch; the first
+    batch sets the types of a Parquet file. Texts that a spreadsheet would run as formulas get an apostrophe in CSV and
+    TSV, and are stored as texts in Excel. The file is synchronised to disk before it is renamed.
     """
     rows = next((rows for ending, rows in _FORMATS.items() if target.name.lower().endswith(ending)), None)
     if rows is None:
@@ -137,7 +126,6 @@ def whole_table(target: Path, *, force: bool) -> Iterator[Write]:
 
 
 def _attempt(target: Path, step: Callable[..., Any], *given: Any) -> Any:
-    """Do a step of writing; errors name the file."""
     try:
         return step(*given)
     except (ValueError, TypeError, pa.ArrowException) as error:  # half a character, a column of several types
@@ -164,18 +152,9 @@ def write_csv(
 
 
 def without_formulas(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with an apostrophe before texts, and names of columns, that a spreadsheet takes for a formula.
+    """Return a table with an apostrophe before texts and names of columns that a spreadsheet takes for a formula.
 
     Numbers are kept, also those that are texts, such as "-5".
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"@hotel": ["=1+1", "-5", "- cold", "fine"], "effect": [-0.5, 0, 1, 2]})
-    >>> safe = without_formulas(table)
-    >>> list(safe), safe["'@hotel"].tolist()
-    (["'@hotel", 'effect'], ["'=1+1", '-5', "'- cold", 'fine'])
-    >>> with_formulas(safe).equals(table)
-    True
     """
     return _changed(table, lambda cell: f"'{cell}" if _is_formula(cell) else cell)
 
@@ -186,15 +165,11 @@ def with_formulas(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _is_formula(cell: str) -> bool:
-    """True if a spreadsheet takes a cell, with or without apostrophes before it, for a formula.
-
-    A cell that has some gets one more, so that removing one always gives back what there was.
-    """
+    """True if a spreadsheet takes a cell for a formula, with or without apostrophes, so that these are reversible."""
     return _FORMULA.match(cell) is not None and _NUMBER.fullmatch(cell) is None
 
 
 def _changed(table: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
-    """Change the texts of a table and the names of its columns."""
     changed = table.rename(columns=lambda name: change(name) if isinstance(name, str) else name)
     for number, dtype in enumerate(table.dtypes):
         if not is_numeric_dtype(dtype):
@@ -208,7 +183,6 @@ def _changed(table: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
 
 @contextmanager
 def _text_file(file: Path) -> Iterator[IO[str]]:
-    """Open a file for text, packed by its ending."""
     with ExitStack() as opened:
         raw: Any = opened.enter_context(file.open("wb"))
         ending = file.suffix.lower()
@@ -259,7 +233,6 @@ def _parquet_rows(file: Path) -> Iterator[Write]:
 
 @contextmanager
 def _collected(file: Path, write_whole: Callable[[pd.DataFrame, Path], None]) -> Iterator[Write]:
-    """Rows of a format that is written at once."""
     tables: list[pd.DataFrame] = []
     yield tables.append
     write_whole(pd.concat(tables, ignore_index=True), file)
@@ -271,9 +244,9 @@ def _write_excel(table: pd.DataFrame, file: Path) -> None:
     def storable(cell: object) -> object:
         if not isinstance(cell, str):
             return cell
-        if len(cell) > _LONGEST_CELL:
+        if (length := len(cell)) > _LONGEST_CELL:
             raise ValueError(
-                f"a text of {len(cell):,} characters, and Excel takes {_LONGEST_CELL:,}; write .csv or .parquet"
+                f"a text of {length:,} characters, and Excel takes {_LONGEST_CELL:,}; write .csv or .parquet"
             )
         return _NOT_IN_EXCEL.sub("\N{REPLACEMENT CHARACTER}", cell)
 
@@ -286,14 +259,15 @@ def _write_excel(table: pd.DataFrame, file: Path) -> None:
                     cell.data_type = "s"
 
 
-_TEXT_FORMATS: dict[str, Callable[[Path], AbstractContextManager[Write]]] = {
+_Format: TypeAlias = Callable[[Path], AbstractContextManager[Write]]
+_TEXT_FORMATS: dict[str, _Format] = {
     ".csv": partial(_csv_rows, separator=","),
     ".tsv": partial(_csv_rows, separator="\t"),
     ".jsonl": _json_rows,
     ".ndjson": _json_rows,
     ".json": partial(_collected, write_whole=partial(_write_json, lines=False)),
 }
-_FORMATS: dict[str, Callable[[Path], AbstractContextManager[Write]]] = {
+_FORMATS: dict[str, _Format] = {
     **{ending + packed: rows for ending, rows in _TEXT_FORMATS.items() for packed in ("", *PACKED)},
     ".parquet": _parquet_rows,
     ".xlsx": partial(_collected, write_whole=_write_excel),
@@ -326,10 +300,8 @@ def _lives(process: int) -> bool:
         return True
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # it lives, and belongs to another user
-        return True
+    except OSError as error:  # another error if the process belongs to another user
+        return not isinstance(error, ProcessLookupError)
     return True
 
 
@@ -373,10 +345,7 @@ def _can_be_exchanged(folder: Path) -> bool:
 
 
 def _exchanged(written: Path, place: Path) -> bool:
-    """Exchange a folder, in one step, for a new one with the new files and links to the others.
-
-    Return False, without a change, if the disk does not support links or exchange.
-    """
+    """Exchange a folder in one step for one with the new files and links to others; False if the disk cannot do it."""
     assert _renameat2 is not None
     merged = written.with_name("merged")
     merged.mkdir()
@@ -392,7 +361,6 @@ def _exchanged(written: Path, place: Path) -> bool:
 
 
 def _link(source: Path, target: Path) -> None:
-    """Link a file, or a folder and its content."""
     link = partial(os.link, follow_symlinks=False)
     if source.is_dir() and not source.is_symlink():
         shutil.copytree(source, target, symlinks=True, copy_function=link)
@@ -401,22 +369,13 @@ def _link(source: Path, target: Path) -> None:
 
 
 def file_names(names: Iterable[str]) -> list[str]:
-    """Return unique names of files for responses: lower-case letters, digits, _ and -.
-
-    Examples
-    --------
-    >>> file_names(["Overall", "front desk", "overall", "../.."])
-    ['overall', 'front-desk', 'overall-2', 'response']
-    """
-    found: list[str] = []
+    """Return unique names of files for responses, of lower-case letters, digits, _ and -."""
+    taken: list[str] = []
     for name in names:
         plain = re.sub(r"[^a-z0-9_]+", "-", name.lower()).strip("-")[:LONGEST] or "response"
-        number, unique = 1, plain
-        while unique in found:
-            number += 1
-            unique = f"{plain}-{number}"
-        found.append(unique)
-    return found
+        numbered = chain([plain], (f"{plain}-{number}" for number in count(2)))
+        taken.append(next(each for each in numbered if each not in taken))
+    return taken
 
 
 def kept_lines(kept: Path) -> Iterator[Any]:

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from textsignal import streaming
 from textsignal.arrays import Vector
 from textsignal.compute.engines import Engine
-from textsignal.data.columns import Roles
 from textsignal.data.read import groups_of
-from textsignal.data.roles import Beside
+from textsignal.data.roles import Beside, Roles
 from textsignal.data.rows import BadRows, Dropping, ParsedResponse
 from textsignal.data.source import Given, Source, read_batches
 from textsignal.data.write import write_csv
@@ -356,21 +355,13 @@ def analyse_source(
     check_intervals(interval, columns.groups, columns.weights)
     check_holdout(holdout)
     check_on_bad_rows(on_bad_rows)
-    streamed = replace(
-        streaming.columns_of(columns.text, columns.response, columns.weights),
-        by=columns.by,
-        over=columns.over,
-        groups=columns.groups,
-    )
-    scale, batches = (
-        scale_of(model.options),
-        source if isinstance(source, Source) else read_batches(source, streamed.roles),
-    )
+    scale = scale_of(model.options)
+    batches = source if isinstance(source, Source) else read_batches(source, columns.by_column)
     dropping = Dropping(_whole_levels(scale)) if on_bad_rows == "drop" else None
     with streaming.read_to_fit(
         model.options,
         batches,
-        streamed,
+        columns,
         memory=memory,
         folder=folder,
         engine=engine,
@@ -378,7 +369,7 @@ def analyse_source(
         progress=progress,
     ) as read:
         read_rows, sample = read.found, read.found.sample
-        with streaming.rows_of(batches):
+        with batches.counted():
             if dropping is not None and dropping.levels is None:
                 _check_whole(read_rows.responses, scale)
             rows = _sampled_rows(read_rows, columns, len(batches.files))

@@ -11,9 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from textsignal.data.columns import Roles
 from textsignal.data.read import column, groups_of, held_texts, kept_columns, texts_of
-from textsignal.data.roles import Beside, beside_texts
+from textsignal.data.roles import Beside, Roles, beside_texts
 from textsignal.data.rows import BadRows, ParsedResponse, Place, check_rows, from_one, parse_response
 from textsignal.errors import InputError, RowsError
 from textsignal.estimators import Predictions

@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from textsignal.data.columns import Roles
 from textsignal.data.read import column, groups_of
-from textsignal.data.roles import Beside, beside_texts, only_held_out, with_problems
+from textsignal.data.roles import Beside, Roles, beside_texts, only_held_out, with_problems
 from textsignal.data.rows import BadRows, ParsedResponse, check_responses, parse_response
 from textsignal.errors import InputError
 from textsignal.families import FAMILIES, Family

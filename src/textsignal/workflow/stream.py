@@ -13,8 +13,8 @@ from typing import TypeVar
 import pandas as pd
 
 from textsignal.compute.engines import Engine
-from textsignal.data.columns import Roles
 from textsignal.data.read import column
+from textsignal.data.roles import Roles
 from textsignal.data.rows import parse_response
 from textsignal.data.source import BATCH_ROWS, Batch, Given, Notice, Source, read_batches
 from textsignal.data.write import check_not_input, whole_table

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from textsignal.data.columns import Roles
+from textsignal.data.roles import Roles
 from textsignal.data.write import write_csv
 from textsignal.errors import InputError, OutputError
 from textsignal.evaluation.compare import Comparison, compare_methods

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
-from textsignal.data.columns import Roles
+from textsignal.data.roles import Roles
 from textsignal.data.write import write_csv
 from textsignal.families.responses import in_numbers
 from textsignal.insight.findings import with_lists_as_text

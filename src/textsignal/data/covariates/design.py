@@ -1,8 +1,7 @@
 """Covariates: from a table to columns of numbers, coded as learnt in training.
 
-Numbers stay as they are, yes and no become 1 and 0, and a category becomes a column for each of its levels but the
-most frequent one, which the others are compared with. All columns are around their means in training, so that the
-model's constant is for average covariates, and a column that is constant is 0.
+Numbers stay as they are, yes and no become 1 and 0, and a category becomes a column for each level except the most
+frequent one. Columns are centred at their means in training, so that the model's constant is for average covariates.
 
 The factors of a formula are computed here, from its tree; formulaic codes categories and multiplies factors into terms.
 It is given computed values to look up and no text to evaluate.
@@ -12,8 +11,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import reduce
+from dataclasses import dataclass, field, replace
+from functools import cached_property, reduce
+from math import prod
 from typing import Any, Self
 
 import numpy as np
@@ -38,12 +38,12 @@ from textsignal.data.covariates.formula import (
     Number,
     Operation,
     column_names,
-    formula_from,
     parse_formula,
     walk,
 )
 from textsignal.errors import InputError, listed, one_line, raise_rows, shown
 from textsignal.families import linear_predictor
+from textsignal.stored_values import rule
 
 #: A category of more levels is an identifier; columns that a formula may make.
 MOST_LEVELS, MAX_COLUMNS = 2000, 5_000
@@ -66,8 +66,7 @@ State = dict[str, dict[str, Any]]
 class Given:
     """Covariates and offset of texts, which effects of the text are conditional on.
 
-    columns : (texts, columns) covariates, centred at their means in training; no columns without covariates.
-    offset : (texts,) added to the linear predictor, such as the logarithm of an exposure.
+    columns : (texts, columns) covariates, centred at their means in training; offset : (texts,) in linear predictors.
     groups : (texts,) numbers of groups of dependent texts, or None.
     """
 
@@ -82,7 +81,7 @@ class Given:
 
     @property
     def n_columns(self) -> int:
-        """Number of covariates' columns."""
+        """Number of columns."""
         return int(self.columns.shape[1])
 
     def at(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Self:
@@ -100,52 +99,46 @@ class CovariateSource:
     """A column of the table. levels : of a category, the most frequent one first; None for numbers."""
 
     name: str
-    levels: tuple[str, ...] | None
+    levels: tuple[str, ...] | None = field(metadata=rule(distinct=True))
 
 
 @dataclass(frozen=True)
 class Design:
     """Coding of a table as columns of numbers.
 
-    sources : columns of the table; formula : of the made columns, None for one per source or level.
-    state : learnt by the functions of the formula.
-    names, means : (columns,) of the made columns.
-    offset : mean offset in training; None if absent.
+    sources : columns of the table; formula : None for one column per source or level; state : what it learnt.
+    names, means : (columns,) of the made columns; offset : mean in training, None if absent.
     """
 
     sources: tuple[CovariateSource, ...]
-    formula: Formula | None
+    formula: str | None
     state: State
-    names: tuple[str, ...]
-    means: tuple[float, ...]
-    offset: float | None
+    names: tuple[str, ...] = field(metadata=rule(shape=("covariates",)))
+    means: tuple[float, ...] = field(metadata=rule(shape=("covariates",), least=-MOST, most=MOST))
+    offset: float | None = field(metadata=rule(least=-MOST, most=MOST))
 
     @classmethod
     def learn(
         cls, table: pd.DataFrame | None, formula: str | None, weight: Vector, offset: Vector | None = None
     ) -> Self:
-        """Learn the coding from complete covariates of training and the weights of texts.
-
-        Examples
-        --------
-        >>> table = pd.DataFrame({"price": [1.0, 3.0, 5.0], "country": ["it", "fr", "it"]})
-        >>> design = Design.learn(table, None, np.ones(3))
-        >>> design.names, design.columns(table)[:, 0]
-        (('price', 'country=fr'), array([-2.,  0.,  2.]))
-        """
+        """Learn the coding from complete covariates of training and the weights of texts."""
         parsed = None if formula is None else parse_formula(formula)
         mean_offset = None if offset is None else float(np.average(offset, weights=weight))
         if table is None:
-            return cls((), parsed, {}, (), (), mean_offset)
+            return cls((), formula, {}, (), (), mean_offset)
         names = [*map(str, table.columns)] if parsed is None else list(parsed.columns)
         _check_names(table, names)
         categories = frozenset() if parsed is None else parsed.categories
         sources = tuple(_learn_source(table[name], weight, categories) for name in names)
-        first = cls(sources, parsed, {}, (), (), mean_offset)
+        first = cls(sources, formula, {}, (), (), mean_offset)
         made, state = first._matrix(first._coded(table), None)
         values = made.to_numpy(dtype=float)
         means = np.average(values, axis=0, weights=weight)
-        return cls(sources, parsed, state, tuple(map(str, made.columns)), tuple(means.tolist()), mean_offset)
+        return cls(sources, formula, state, tuple(map(str, made.columns)), tuple(means.tolist()), mean_offset)
+
+    @cached_property
+    def _parsed(self) -> Formula | None:
+        return None if self.formula is None else parse_formula(self.formula)
 
     @property
     def covariates(self) -> list[str]:
@@ -161,7 +154,7 @@ class Design:
     def condition(self) -> str:
         """Names of covariates and offset as a phrase; "" if absent."""
         parts = [*self.covariates, *([] if self.offset is None else ["the offset"])]
-        return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
+        return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
 
     def columns(self, table: pd.DataFrame) -> Vector:
         """Return (texts, columns) for a table with at least the columns of training, in any order."""
@@ -172,9 +165,8 @@ class Design:
     def given(self, table: pd.DataFrame | None, offset: Vector | None, n_documents: int) -> Given:
         """Return covariates and offset of texts; raise InputError unless they match training."""
         if self.sources and table is None:
-            raise InputError(
-                f"the model was fitted with covariates; give {listed(self.covariates, shown)}: covariates=..."
-            )
+            names = listed(self.covariates, shown)
+            raise InputError(f"the model was fitted with covariates; give {names}: covariates=...")
         if table is not None and not self.sources:
             raise InputError("the model was fitted without covariates; leave them out, or fit it with them")
         if (offset is None) != (self.offset is None):
@@ -199,8 +191,8 @@ class Design:
         return pd.DataFrame(coded, index=pd.RangeIndex(len(table)))
 
     def _matrix(self, coded: pd.DataFrame, state: State | None) -> tuple[pd.DataFrame, State]:
-        if self.formula is not None:
-            return _formula_columns(self.formula, coded, state)
+        if self._parsed is not None:
+            return _formula_columns(self._parsed, coded, state)
         columns: dict[str, Any] = {}
         for source in self.sources:
             if source.levels is None:
@@ -210,41 +202,24 @@ class Design:
                 columns |= {f"{source.name}={level}": codes == k for k, level in enumerate(source.levels) if k}
         return pd.DataFrame(columns, index=coded.index, dtype=float), {}
 
-    def plain(self) -> dict[str, Any]:
-        """Return the design as values of JSON."""
-        formula = None if self.formula is None else self.formula.plain()
-        return asdict(replace(self, formula=None)) | {"formula": formula}
-
-    @classmethod
-    def of_plain(cls, stored: Mapping[str, Any]) -> Self:
-        """Rebuild the design from `plain`; raise ValueError, TypeError or KeyError if that is impossible."""
-        sources = tuple(
-            CovariateSource(_text(source["name"]), None if source["levels"] is None else _levels(source["levels"]))
-            for source in stored["sources"]
-        )
-        covariates = [source.name for source in sources]
-        offset = None if stored["offset"] is None else _finite(stored["offset"])
-        formula = None if stored["formula"] is None else formula_from(stored["formula"])
+    def check(self) -> None:
+        """Raise ValueError unless the stored columns are those that the formula makes of the sources."""
+        formula, covariates = self._parsed, self.covariates
         if len({*covariates}) < len(covariates) or (formula is not None and [*formula.columns] != covariates):
             raise ValueError("the columns of the covariates are not those of the formula")
-        if any(source.levels is None for source in sources if formula and source.name in formula.categories):
+        if any(source.levels is not None and not 1 <= len(source.levels) <= MOST_LEVELS for source in self.sources):
+            raise ValueError(f"a category must have from 1 to {MOST_LEVELS:,} levels")
+        if any(source.levels is None for source in self.sources if formula and source.name in formula.categories):
             raise ValueError("a category of the formula has no levels")
-        if formula is None and stored["state"] != {}:
-            raise ValueError("a state is stored without a formula")
-        state = {} if formula is None else _check_learnt(formula, stored["state"])
-        if not isinstance(stored["means"], list | tuple):
-            raise ValueError("the means of covariates are not a list")
-        names, means = tuple(map(_text, stored["names"])), tuple(map(_finite, stored["means"]))
-        design = cls(sources, formula, state, names, means, offset)
-        kinds = {s.name: float if s.levels is None else pd.CategoricalDtype(list(s.levels)) for s in sources}
+        _check_learnt(formula, self.state)
+        kinds = {s.name: float if s.levels is None else pd.CategoricalDtype(list(s.levels)) for s in self.sources}
         no_rows = pd.DataFrame({name: pd.Series([], dtype=kind) for name, kind in kinds.items()})
         try:
-            made = () if not sources else tuple(map(str, design._matrix(no_rows, state)[0].columns))
+            made = () if not self.sources else tuple(map(str, self._matrix(no_rows, self.state)[0].columns))
         except InputError as error:
             raise ValueError(f"the formula cannot be computed: {error}") from error
-        if made != names or len(names) != len(means):
+        if made != self.names:
             raise ValueError("the covariates make other columns than the model has")
-        return design
 
 
 def as_table(covariates: object, n_documents: int) -> pd.DataFrame | None:
@@ -294,7 +269,7 @@ def missing_cells(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _learn_source(column: pd.Series, weight: Vector, categories: frozenset[str]) -> CovariateSource:
-    """Return a column's kind; categories : columns that a formula takes as such."""
+    """categories : columns that a formula takes as such."""
     name, kind = str(column.name), column.dtype
     numeric = pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_bool_dtype(kind)
     if pd.api.types.is_datetime64_any_dtype(kind) or pd.api.types.is_timedelta64_dtype(kind):
@@ -303,14 +278,12 @@ def _learn_source(column: pd.Series, weight: Vector, categories: frozenset[str])
         return CovariateSource(name, None)
     levels = pd.Series(weight).groupby(_labels(column), sort=True).sum().sort_values(ascending=False, kind="stable")
     if len(levels) > MOST_LEVELS:
-        raise InputError(
-            f"covariate {shown(name)} has {len(levels):,} levels; give numbers as numbers, and leave identifiers out"
-        )
+        advice = "give numbers as numbers, and leave identifiers out"
+        raise InputError(f"covariate {shown(name)} has {len(levels):,} levels; {advice}")
     return CovariateSource(name, tuple(map(str, levels.index)))
 
 
 def _coded(column: pd.Series, source: CovariateSource) -> Any:
-    """A column as floats, or as a category with the levels of training."""
     name = shown(source.name)
     if source.levels is None:
         numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
@@ -327,11 +300,9 @@ def _coded(column: pd.Series, source: CovariateSource) -> Any:
 
 def _labels(column: pd.Series) -> NDArray[Any]:
     """Levels as texts: 2019 and 2019.0 are one."""
-
-    def label(cell: object) -> str:
-        return str(int(cell)) if isinstance(cell, float | np.floating) and float(cell).is_integer() else str(cell)
-
-    return np.array([label(cell) for cell in column.astype(object)], dtype=object)
+    cells = column.astype(object)
+    whole = [isinstance(cell, float | np.floating) and float(cell).is_integer() for cell in cells]
+    return np.array([str(int(cell) if is_whole else cell) for cell, is_whole in zip(cells, whole, strict=True)], object)
 
 
 def _check_names(table: pd.DataFrame, names: Sequence[str]) -> None:
@@ -340,64 +311,37 @@ def _check_names(table: pd.DataFrame, names: Sequence[str]) -> None:
         raise InputError(f"covariates lack {listed(absent, shown)}; there are {listed(list(table.columns), shown)}")
 
 
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise ValueError(f"a name of a covariate is {type(value).__name__}, not text")
-    return value
-
-
-def _levels(values: object) -> tuple[str, ...]:
-    """Return the levels of a category, each once."""
-    levels = tuple(map(_text, values)) if isinstance(values, list | tuple) else ()
-    if not 1 <= len({*levels}) == len(levels) <= MOST_LEVELS:
-        raise ValueError("the levels of a category must be a list of different texts")
-    return levels
-
-
-def _finite(value: object) -> float:
-    """Return a number of a stored design, which may be as large as a covariate."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MOST:
-        raise ValueError("a mean of the covariates or the offset is not a number, or too large")
-    return float(value)
-
-
 def _formula_columns(formula: Formula, table: pd.DataFrame, learnt: State | None) -> tuple[pd.DataFrame, State]:
-    """Return the columns that a formula makes of a table, and what its functions learnt, such as knots.
+    """Return the columns that a formula makes of a coded table, and what its functions learnt, such as knots.
 
-    table : numbers as floats, and categories with the levels of training; learnt : None to learn from this table.
+    learnt : None to learn from this table.
     """
     state: State = {} if learnt is None else {name: dict(values) for name, values in learnt.items()}
-    texts = [_name(factor) for factor in formula.factors]
-    if len({*texts}) < len(texts):
+    if len({*map(_name, formula.factors)}) < len(formula.factors):
         raise InputError(f"formula={str(formula)!r} has a column that is called like one of its functions; rename it")
     values: dict[str, Any] = {CONSTANT: FactorValues(1, kind=Factor.Kind.CONSTANT)}
-    values |= {
-        name: _factor(factor, table, state, formula) for name, factor in zip(texts, formula.factors, strict=True)
-    }
-    widths = {name: _width(value) for name, value in values.items()}
-    total = sum(int(np.prod([widths[_name(factor)] for factor in term])) for term in formula.terms)
+    values |= {_name(factor): _factor(factor, table, state, formula) for factor in formula.factors}
+    terms = [tuple(map(_name, term)) for term in formula.terms]
+    total = sum(prod(_width(values[name]) for name in term) for term in terms)
     if total > MAX_COLUMNS:
         raise InputError(f"formula={str(formula)!r} makes {total:,} columns; at most {MAX_COLUMNS:,} are allowed")
-    columns = _product(
-        [(CONSTANT,), *(tuple(map(_name, term)) for term in formula.terms)], values, table.index, formula
-    )
+    columns = _product([(CONSTANT,), *terms], values, table.index, formula)
     _raise_infinite(columns, str(formula), list(formula.columns), table)
     return columns, {name: {key: _plain(value) for key, value in inner.items()} for name, inner in state.items()}
 
 
-def _check_learnt(formula: Formula, learnt: object) -> State:
-    """Return what functions learnt, as it was stored; raise ValueError if a formula cannot have learnt it."""
-    nodes = [node for factor in formula.factors for node in walk(factor)]
+def _check_learnt(formula: Formula | None, learnt: State) -> None:
+    """Raise ValueError if a formula cannot have learnt this."""
+    nodes = [] if formula is None else [node for factor in formula.factors for node in walk(factor)]
     calls = {str(node): node.function for node in nodes if isinstance(node, Call) and node.function in LEARNS}
-    if not isinstance(learnt, dict) or {*learnt} != {*calls}:
+    if {*learnt} != {*calls}:
         raise ValueError("what the formula learnt does not belong to its functions")
     for text, function in calls.items():
         values = learnt[text]
-        if not isinstance(values, dict) or {*values} != {*LEARNS[function]}:
+        if {*values} != {*LEARNS[function]}:
             raise ValueError(f"what {function} learnt has other names than {', '.join(LEARNS[function])}")
         for name, value in values.items():
             _check_value(function, name, value)
-    return learnt
 
 
 def _check_value(function: str, name: str, value: Any) -> None:
@@ -416,12 +360,9 @@ def _check_value(function: str, name: str, value: Any) -> None:
 
 def _are_numbers(values: Any) -> bool:
     """True for a list of finite numbers that is not too long."""
-    return (
-        isinstance(values, list)
-        and 1 <= len(values) <= 2 * MAX_KNOTS
-        and all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
-        and all(abs(value) < 1e300 for value in values)
-    )
+    if not isinstance(values, list) or not 1 <= len(values) <= 2 * MAX_KNOTS:
+        return False
+    return all(isinstance(each, int | float) and not isinstance(each, bool) and abs(each) < 1e300 for each in values)
 
 
 def _name(factor: Node) -> str:
@@ -430,7 +371,7 @@ def _name(factor: Node) -> str:
 
 def _factor(factor: Node, table: pd.DataFrame, state: State, formula: Formula) -> Any:
     """Return the values of a factor: a category, one column of numbers, or several of a spline."""
-    if isinstance(factor, Column) and isinstance(table[factor.name].dtype, pd.CategoricalDtype):
+    if isinstance(factor, Column):
         return table[factor.name]
     if isinstance(factor, Call) and factor.function == "C" and isinstance(factor.argument, Column):
         return table[factor.argument.name]
@@ -449,7 +390,6 @@ def _factor(factor: Node, table: pd.DataFrame, state: State, formula: Formula) -
 
 
 def _number(node: Node, table: pd.DataFrame, state: State, formula: Formula) -> Any:
-    """Return the value of an expression in every row."""
     if isinstance(node, Number):
         return node.value
     if isinstance(node, Column):
@@ -497,7 +437,7 @@ def _product(
 def _width(value: Any) -> int:
     if isinstance(value, pd.Series):
         return len(value.cat.categories) if isinstance(value.dtype, pd.CategoricalDtype) else 1
-    return len(value) if isinstance(value, FactorValues) and hasattr(value, "keys") else 1
+    return len(value)
 
 
 def _raise_infinite(made: pd.DataFrame, text: str, names: Sequence[str], table: pd.DataFrame) -> None:

@@ -1,28 +1,24 @@
 """Formulas of covariates, such as "log(price) * C(country) + bs(age, 4)", parsed into a tree.
 
 A formula is made of column names, numbers, operators and the functions in `FUNCTIONS`. Nothing else has a node in the
-tree, and no part of a formula reaches Python's evaluator: `covariates.columns` computes the tree. Stored models hold
-the tree, which `formula_from` checks as strictly as `parse_formula` checks text.
+tree, and no part of a formula reaches Python's evaluator: `covariates.design` computes the tree. Stored models hold the
+text, which is parsed again.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, islice, product
 from typing import Any
 
 from textsignal.errors import InputError
 
 #: Limits on a formula: characters of text, nested brackets, operations (a sum is one), terms, factors of one term.
 MAX_LENGTH, MAX_DEPTH, MAX_OPERATIONS, MAX_TERMS, MAX_FACTORS = 5_000, 40, 100, 200, 10
-#: Limits on a spline: columns or knots, and degree.
-MAX_KNOTS, MAX_DEGREE = 100, 10
-#: Limit on the numbers in a formula.
-MAX_NUMBER = 1e300
-#: Characters of a formula shown in messages.
-SHOWN = 120
+#: Limits on a spline: columns or knots, and degree. Limit on numbers. Characters of a formula shown in messages.
+MAX_KNOTS, MAX_DEGREE, MAX_NUMBER, SHOWN = 100, 10, 1e300, 120
 #: Binary operators by how tightly they bind.
 OPERATORS = {"+": 1, "-": 1, "*": 2, "/": 2, ":": 3, "**": 4}
 UNARY = ("+", "-")
@@ -106,7 +102,7 @@ def _number(value: Any) -> float:
 
 
 def _numbers(value: Any) -> tuple[float, ...]:
-    if not isinstance(value, list | tuple) or len(value) > MAX_KNOTS:
+    if not isinstance(value, list) or len(value) > MAX_KNOTS:
         raise ValueError(f"must be a list of at most {MAX_KNOTS} numbers, such as [10, 20]")
     return tuple(_number(each) for each in value)
 
@@ -152,7 +148,7 @@ class _Invalid(ValueError):
 
 @dataclass(frozen=True)
 class Formula:
-    """A parsed formula.
+    """A parsed formula; its `str` is the text that the tree makes.
 
     terms : without the constant, main effects first; columns : of the table; categories : the columns inside C(...).
     """
@@ -165,39 +161,23 @@ class Formula:
     def __str__(self) -> str:
         return str(self.tree)
 
-    def plain(self) -> Any:
-        """Return the tree as JSON holds it."""
-        return _plain(self.tree)
-
     @property
     def factors(self) -> list[Node]:
         """Return the distinct factors of all terms."""
-        return list(dict.fromkeys(factor for term in self.terms for factor in term))
+        return list(dict.fromkeys(chain.from_iterable(self.terms)))
 
 
 def parse_formula(text: str) -> Formula:
-    """Parse the text of a formula; raise InputError where it is not one.
-
-    Examples
-    --------
-    >>> formula = parse_formula("log(price) * C(country)")
-    >>> formula.columns, sorted(formula.categories), [":".join(map(str, term)) for term in formula.terms]
-    (('price', 'country'), ['country'], ['log(price)', 'C(country)', 'log(price):C(country)'])
-    """
+    """Parse the text of a formula; raise InputError where it is not one."""
     if not isinstance(text, str):
         raise InputError(f"formula must be text such as 'log(price) + C(country)'; {type(text).__name__} is given")
     shown = repr(text if len(text) <= SHOWN else text[:SHOWN] + "…")
     try:
         if len(text) > MAX_LENGTH:
             raise _Invalid(f"has {len(text):,} characters; at most {MAX_LENGTH:,} are allowed")
-        return _checked(_Parser(text).parse())
+        return _formula(_Parser(text).parse())
     except _Invalid as error:
         raise InputError(f"formula={shown} {error}") from None
-
-
-def formula_from(plain: Any) -> Formula:
-    """Rebuild a formula from `Formula.plain`; raise ValueError where it is not one."""
-    return _checked(_node_from(plain, 0))
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -274,7 +254,7 @@ class _Parser:
         if self.kind == "sign" and self.value in UNARY:
             return self.operation(self.next(), self.expression(OPERATORS["**"]))
         if self.kind == "number":
-            return _number_node(float(self.next()))
+            return Number(self.number())
         if self.kind == "quoted":
             return Column(self.next())
         if self.kind == "name":
@@ -290,17 +270,38 @@ class _Parser:
     def call(self, function: str) -> Node:
         if function not in FUNCTIONS:
             raise _Invalid(f"calls {function!r}; {ADVICE}")
-        argument = self.expression(1)
+        argument, options = self.expression(1), FUNCTIONS[function]
         given: dict[str, Any] = {}
         while self.accept(","):
             is_named = self.kind == "name" and self.tokens[self.at + 1] == ("sign", "=")
-            name = self.next() if is_named else next(iter(list(FUNCTIONS[function])[len(given) :]), "")
+            name = self.next() if is_named else next(islice(options, len(given), None), "")
             self.at += is_named
             if name in given:
                 raise _Invalid(f"has {name!r} twice in {function}")
             given[name] = self.option()
         self.expect(")")
-        return _call(function, argument, given)
+        for name in given:
+            if name not in options:
+                allowed = f"takes {', '.join(options)}" if options else "takes one argument and no options"
+                what = (
+                    f"gives {function} the option {name[:SHOWN]!r}" if name else f"gives {function} too many arguments"
+                )
+                raise _Invalid(f"{what}; it {allowed}")
+        if function == "C" and not isinstance(argument, Column):
+            raise _Invalid("has C of something other than the name of a column")
+        checked = []
+        for name, check in options.items():
+            if name in given:
+                try:
+                    checked.append((name, check(given[name])))
+                except ValueError as error:
+                    raise _Invalid(f"has {name} of {function} that {error}") from None
+        names = [name for name, _ in checked]
+        if "df" in names and "knots" in names:
+            raise _Invalid(f"gives {function} both df and knots; give one of them")
+        if function in ("cr", "cc") and not {"df", "knots"} & {*names}:
+            raise _Invalid(f"gives {function} neither df nor knots; give one of them")
+        return Call(function, argument, tuple(checked))
 
     def option(self) -> Any:
         if self.accept("["):
@@ -320,7 +321,13 @@ class _Parser:
         sign = -1.0 if self.accept("-") else 1.0
         if self.kind != "number":
             raise _Invalid(f"has {self.value!r} where an option's value should be: a number, True, False or a word")
-        return sign * _number_node(float(self.next())).value
+        return sign * self.number()
+
+    def number(self) -> float:
+        value = float(self.next())
+        if value >= MAX_NUMBER:
+            raise _Invalid(f"holds a number that is not below {MAX_NUMBER:g}")
+        return value
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
@@ -338,48 +345,16 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
     yield "end", ""
 
 
-def _number_node(value: float) -> Number:
-    if not 0 <= value < MAX_NUMBER:
-        raise _Invalid(f"holds a number that is not below {MAX_NUMBER:g}")
-    return Number(value)
-
-
-def _call(function: str, argument: Node, given: Mapping[str, Any]) -> Call:
-    """Return a call whose options are checked, in the order in which the function has them."""
-    options = FUNCTIONS[function]
-    for name in given:
-        if name not in options:
-            allowed = f"takes {', '.join(options)}" if options else "takes one argument and no options"
-            what = f"gives {function} the option {name[:SHOWN]!r}" if name else f"gives {function} too many arguments"
-            raise _Invalid(f"{what}; it {allowed}")
-    if function == "C" and not isinstance(argument, Column):
-        raise _Invalid("has C of something other than the name of a column")
-    checked = []
-    for name, check in options.items():
-        if name in given:
-            try:
-                checked.append((name, check(given[name])))
-            except ValueError as error:
-                raise _Invalid(f"has {name} of {function} that {error}") from None
-    names = [name for name, _ in checked]
-    if "df" in names and "knots" in names:
-        raise _Invalid(f"gives {function} both df and knots; give one of them")
-    if function in ("cr", "cc") and not {"df", "knots"} & {*names}:
-        raise _Invalid(f"gives {function} neither df nor knots; give one of them")
-    return Call(function, argument, tuple(checked))
-
-
-def _checked(tree: Node) -> Formula:
+def _formula(tree: Node) -> Formula:
     """Return the formula of a tree, in which splines and categories are factors and everything has its columns."""
     terms = tuple(sorted(_terms(tree), key=len))
-    factors = list(dict.fromkeys(factor for term in terms for factor in term))
-    categories = [column_names(factor)[0] for factor in factors if isinstance(factor, Call) and factor.function == "C"]
     names: list[str] = []
-    for factor in factors:
-        if not isinstance(factor, Call):
-            names += _arithmetic_columns(factor)
-        elif factor.function != "C":
-            names += _arithmetic_columns(factor.argument)
+    categories: list[str] = []
+    for factor in dict.fromkeys(chain.from_iterable(terms)):
+        if isinstance(factor, Call) and factor.function == "C":
+            categories += column_names(factor)
+        else:
+            names += _arithmetic_columns(factor.argument if isinstance(factor, Call) else factor)
     both = {*names} & {*categories}
     if both:
         raise _Invalid(f"takes {min(both)!r} as a category and as a number; give a copy of the column")
@@ -390,7 +365,6 @@ def _checked(tree: Node) -> Formula:
 
 
 def _arithmetic_columns(factor: Node) -> list[str]:
-    """Return the names of an expression's columns; raise if it is not arithmetic."""
     for node in walk(factor):
         if isinstance(node, Call) and (node.function == "C" or node.function in SPLINES):
             raise _Invalid(f"has {node.function} inside of another function or operation")
@@ -455,37 +429,6 @@ def _distinct(terms: Iterable[Term]) -> list[Term]:
         if len(distinct) > MAX_TERMS:
             raise _Invalid(f"has more than {MAX_TERMS} terms; name fewer")
     return list(distinct.values())
-
-
-def _plain(node: Node) -> Any:
-    if isinstance(node, Column):
-        return {"column": node.name}
-    if isinstance(node, Number):
-        return node.value
-    if isinstance(node, Operation):
-        return {"operator": node.operator, "operands": [_plain(operand) for operand in node.operands]}
-    options = {name: list(value) if isinstance(value, tuple) else value for name, value in node.options}
-    return {"function": node.function, "argument": _plain(node.argument), "options": options}
-
-
-def _node_from(plain: Any, depth: int) -> Node:
-    """Rebuild a node from `_plain`; raise ValueError where it is none."""
-    if depth > MAX_DEPTH + MAX_OPERATIONS:
-        raise _Invalid("is nested too deeply")
-    if isinstance(plain, int | float) and not isinstance(plain, bool):
-        return _number_node(_number(plain))
-    match plain:
-        case {"column": str(name), **rest} if not rest and "`" not in name:
-            return Column(name)
-        case {"operator": str(operator), "operands": [inner], **rest} if not rest and operator in UNARY:
-            return Operation(operator, (_node_from(inner, depth + 1),))
-        case {"operator": str(operator), "operands": [_, _, *more] as inner, **rest} if not rest:
-            if operator in OPERATORS and (operator == "+" or not more):
-                return Operation(operator, tuple(_node_from(each, depth + 1) for each in inner))
-        case {"function": str(function), "argument": argument, "options": dict(options), **rest} if not rest:
-            if function in FUNCTIONS:
-                return _call(function, _node_from(argument, depth + 1), options)
-    raise _Invalid("holds something other than columns, numbers, operators and known functions")
 
 
 def _bracketed(node: Node, level: int) -> str:
