@@ -424,7 +424,7 @@ def _sentence_rows(sentences: pd.DataFrame) -> Table:
     for row in sentences[:SHOWN].itertuples():
         shown = _visible(" ".join(row.sentence.split()))
         cut = shown if len(shown) <= SENTENCE_CAP else f"{shown[:SENTENCE_CAP]} …"
-        table.add_row(Text(cut), Text(_visible(row.theme)), Text(f"{row.points:+.2f}", style=_style(row.points, 0)))
+        table.add_row(Text(cut), Text(_visible(row.label)), Text(f"{row.points:+.2f}", style=_style(row.points, 0)))
     if len(sentences) > SHOWN:
         rest = sentences["points"][SHOWN:]
         table.add_row(Text(f"{len(rest)} more sentences"), Text(""), Text(f"{rest.sum():+.2f}"))
