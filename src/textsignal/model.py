@@ -16,7 +16,7 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from textsignal import storage, streaming
-from textsignal.arrays import Array
+from textsignal.arrays import Array, Vector
 from textsignal.checks import check_choice, check_number
 from textsignal.compute.engines import Engine
 from textsignal.compute.engines.local import local_compute
@@ -1266,6 +1266,12 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         pairs = zip(self._readers, columns, strict=True)
         made = [observe(tokens, column, sample_weight, each.family) for each, column in pairs]
         return tuple(replace(each, given=given) for each in made)
+
+    @property
+    def training_responses(self) -> Vector:
+        """(texts,) responses of training in numbers, NaN if missing; a loaded model does not hold these."""
+        self._one("training responses")
+        return self.observed()[0].responses
 
     def _given(self, n_texts: int, covariates: Any, offset: ArrayLike | None) -> Given | None:
         """Return covariates and offset of texts; raise if they differ from those of the fit."""

@@ -299,7 +299,7 @@ def response_distribution(source: Any, ax: Axes | None = None) -> Figure:
 
     Whole numbers have a bar each, other responses are binned; missing ones are excluded.
     """
-    responses = source.training_observed().responses if hasattr(source, "training_observed") else source
+    responses = source.training_responses if hasattr(source, "training_responses") else source
     values = np.asarray(responses, dtype=float)
     values = values[~np.isnan(values)]
     if not values.size:

@@ -51,7 +51,7 @@ def columns_in(
         return Roles(text, tuple(responses), **others)
     taken = obvious_columns(source.head(), text, tuple(responses), response)
     named = [f"text {taken.text!r}"] * (text is None) + [f"response {taken.response!r}"] * (not responses)
-    say(f"Roles taken: {', '.join(named)}.")
+    say(f"Columns taken: {', '.join(named)}.")
     return Roles(taken.text, taken.responses, **others)
 
 

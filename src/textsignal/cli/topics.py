@@ -33,7 +33,7 @@ def topics(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write to.")],
     text: TextOption = None,
     response: ResponseOption = None,
-    number: Annotated[int, typer.Option("--topics", "-k", min=1, help="Number of topics.")] = 10,
+    n_topics: Annotated[int, typer.Option("--topics", "-k", min=1, help="Number of topics.")] = 10,
     alpha: Annotated[float, typer.Option("--alpha", help="Weight of the response against the text.")] = 0.05,
     levels: LevelsOption = None,
     holdout: Annotated[float, typer.Option("--holdout", help="Share of rows held out to measure skill.")] = 0.2,
@@ -54,10 +54,10 @@ def topics(
 
     source = Source([str(file)], encoding=encoding, sheet=sheet, sep=sep)
     columns = columns_in(source, text, () if response is None else (response,))
-    estimator = JBNMF(n_topics=number, alpha=alpha, levels=scale_of(levels), random_state=seed, n_jobs=jobs)
+    estimator = JBNMF(n_topics=n_topics, alpha=alpha, levels=scale_of(levels), random_state=seed, n_jobs=jobs)
     with whole_folder(output, force=force) as place:
         read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
-        say(f"{what_was_read(file, read)} Fitting {count(number, 'topic')}.")
+        say(f"{what_was_read(file, read)} Fitting {count(n_topics, 'topic')}.")
         with busy("Topics"):
             analysis = analyse_topics(
                 read.table, columns, TopicModel(estimator), holdout=holdout, seed=seed, on_bad_rows=on_bad_rows.value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 
 import pandas as pd
 
@@ -62,13 +63,8 @@ def obvious_columns(
     Roles(text='review', responses=('stars',), covariates=(), offset=None, weights=None, by=None, over=None, groups=None)
     """
     if text is None:
-        lengths = {
-            str(name): float(cells.dropna().map(len).mean())
-            for name, cells in table.items()
-            if name not in responses
-            and len(cells.dropna())
-            and cells.dropna().map(lambda cell: isinstance(cell, str)).all()
-        }
+        words = {str(name): cells for name, cells in table.items() if name not in responses and _are_words(cells)}
+        lengths = {name: float(cells.dropna().map(len).mean()) for name, cells in words.items()}
         longest = sorted(lengths, key=lambda name: -lengths[name])
         if not longest or (len(longest) > 1 and lengths[longest[0]] < MUCH_LONGER * lengths[longest[1]]):
             raise InputError(
@@ -78,7 +74,7 @@ def obvious_columns(
     if not responses and response in table.columns:
         responses = (str(response),)
     elif not responses:
-        numbers = [str(name) for name in table.select_dtypes("number").columns if name != text]
+        numbers = [str(name) for name, cells in table.items() if name != text and _are_numbers(cells)]
         if len(numbers) != 1:
             others = [str(name) for name in table.columns if name != text]
             raise InputError(
@@ -86,3 +82,21 @@ def obvious_columns(
             )
         responses = (numbers[0],)
     return Roles(text, responses)
+
+
+def _filled(cells: pd.Series) -> pd.Series:
+    """Cells that are not empty."""
+    return cells[cells.notna() & cells.map(lambda cell: not isinstance(cell, str) or bool(cell.strip()))]
+
+
+def _are_numbers(cells: pd.Series) -> bool:
+    """True if all cells are numbers, or written in numbers, as in a CSV file."""
+    filled = _filled(cells)
+    may_be = filled.map(lambda cell: isinstance(cell, Real | str) and not isinstance(cell, bool)).all()
+    return bool(len(filled) and may_be and pd.to_numeric(filled, errors="coerce").notna().all())
+
+
+def _are_words(cells: pd.Series) -> bool:
+    """True if all cells are strings, and some are not written in numbers."""
+    filled = _filled(cells)
+    return bool(len(filled) and filled.map(lambda cell: isinstance(cell, str)).all() and not _are_numbers(cells))

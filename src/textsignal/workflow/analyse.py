@@ -590,7 +590,7 @@ def _texts_of(rows: Rows, first: Reading, readings: Mapping[Any, Reading]) -> pd
 
 
 def _shared(texts: pd.DataFrame) -> list[str]:
-    """Roles of texts that are the same for all responses."""
+    """Columns of texts that are the same for all responses."""
     return list(texts.columns[texts.columns.get_loc("held_out") :])
 
 
