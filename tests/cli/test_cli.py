@@ -30,7 +30,7 @@ COLUMNS = ["--text", "Review", "--response", "Rating"]
 #: Where the fit itself does not matter: few themes, and no family is looked for.
 QUICK = ["-k", "2", "--family", "binomial"]
 PREDICTIVE = ["--training", "predictive"]
-RESULTS = {"model", "themes.csv", "documents.csv", "summary.json", "report.html"}
+RESULTS = {"model", "themes.csv", "texts.csv", "summary.json", "report.html"}
 COLOUR_SETTINGS = ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE")
 SEVERE = "--lower-is-better"
 COMMANDS = {command.callback.__name__: command for command in cli.app.registered_commands}
@@ -275,7 +275,7 @@ def test_fit_writes_model_themes_documents_and_summary(results):
     folder, done = results
     assert (done.returncode, "Traceback" in done.stderr) == (0, False)
     assert {path.name for path in folder.iterdir()} == RESULTS
-    themes, documents = pd.read_csv(folder / "themes.csv"), pd.read_csv(folder / "documents.csv")
+    themes, documents = pd.read_csv(folder / "themes.csv"), pd.read_csv(folder / "texts.csv")
     means = ["mean_response", "mean_elsewhere"]
     numbers = ["mentions", "share", *means, "praise", "complaints", "raises", "lowers", "cost", "gain", "coherence"]
     assert list(themes.columns) == ["theme", "label", *numbers, "terms", "finding"]
@@ -304,7 +304,7 @@ def test_fit_shows_its_skill_and_its_themes(results):
         assert re.search(" +".join(map(re.escape, numbers)), done.stdout)
         assert row.label.split()[0].strip(",") in done.stdout
     assert "reviews.csv: 200 rows. Fitting 4 themes." in done.stderr
-    assert "Written to out: model/, themes.csv, documents.csv, summary.json, report.html" in done.stderr
+    assert "Written to out: model/, themes.csv, texts.csv, summary.json, report.html" in done.stderr
 
 
 def test_piped_output_is_plain_and_fits_80_columns(results):
@@ -329,7 +329,7 @@ def test_fit_is_one_public_call(ok):
 def test_the_seed_chooses_the_split(ok):
     for name, seed in {"one": 3, "two": 3, "three": 4}.items():
         ok("fit", "reviews.csv", *COLUMNS, "-o", name, *QUICK, "--seed", seed)
-    one, two, three = (Path(name, "documents.csv").read_bytes() for name in ("one", "two", "three"))
+    one, two, three = (Path(name, "texts.csv").read_bytes() for name in ("one", "two", "three"))
     assert one == two != three
 
 
@@ -382,7 +382,7 @@ WRITERS = {
 def test_every_format_gives_the_same_results(ok, quick_results, name):
     WRITERS[name](name)
     ok("fit", name, *COLUMNS, "-o", "out", *QUICK)
-    for written in ("themes.csv", "documents.csv", "summary.json"):
+    for written in ("themes.csv", "texts.csv", "summary.json"):
         assert Path("out", written).read_bytes() == (quick_results / written).read_bytes()
 
 
@@ -412,7 +412,7 @@ def test_a_file_parted_by_semicolons_is_recognised(ok, quick_results):
     TABLE.to_csv("reviews.csv", index=False, sep=";")
     _, err = ok("fit", "reviews.csv", *COLUMNS, "-o", "out", *QUICK)
     assert "reviews.csv: 200 rows (separated by semicolons). Fitting 2 themes." in err
-    assert Path("out/documents.csv").read_bytes() == (quick_results / "documents.csv").read_bytes()
+    assert Path("out/texts.csv").read_bytes() == (quick_results / "texts.csv").read_bytes()
     TABLE.to_csv("odd.csv", index=False, sep="#")
     _, err = ok("predict", "out/model", "odd.csv", "--text", "Review", "--sep", "#", "-o", "p.csv")
     assert err == "Written to p.csv: 200 rows\n"
@@ -529,7 +529,7 @@ def test_bad_rows_are_counted_and_named(error_of, bad):
 def test_bad_rows_are_left_out_on_request(ok, bad):
     _, err = ok("fit", bad, *COLUMNS, "-o", "out", *QUICK, "--levels", "1-5", "--on-bad-rows", "drop")
     assert "Left out 4 bad rows: 1 empty text (row 4)" in err
-    assert set(range(1, N + 1)) - set(pd.read_csv("out/documents.csv")["row"]) == {4, 11, 21, 22}
+    assert set(range(1, N + 1)) - set(pd.read_csv("out/texts.csv")["row"]) == {4, 11, 21, 22}
     assert json.loads(Path("out/summary.json").read_text())["dropped"].startswith("4 bad rows")
 
 
@@ -784,9 +784,9 @@ def test_no_command_replaces_its_input(error_of, model, name):
         assert "is read by this command" in error_of(*arguments, "-o", "model/model.json", "--force")
     assert "is read by this command" in error_of("themes", model, "-o", "model/model.json", "--force")
     Path("out").mkdir()
-    Path("reviews.csv").rename("out/documents.csv")
-    fit = ["fit", "out/documents.csv", *COLUMNS, "-o", "out", "--force"]
-    assert "documents.csv is read by this command" in error_of(*fit)
+    Path("reviews.csv").rename("out/texts.csv")
+    fit = ["fit", "out/texts.csv", *COLUMNS, "-o", "out", "--force"]
+    assert "texts.csv is read by this command" in error_of(*fit)
 
 
 def test_predict_names_what_is_wrong_with_its_table(error_of, model):

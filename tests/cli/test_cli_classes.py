@@ -40,7 +40,7 @@ def out(tmp_path_factory, call):
 
 def test_a_fit_writes_a_page_for_each_class_and_names_the_class_in_tables(out):
     assert {file.name for file in out.iterdir()} == {
-        *("model", "themes.csv", "responses.csv", "documents.csv", "drivers.csv", "summary.json"),
+        *("model", "themes.csv", "responses.csv", "texts.csv", "drivers.csv", "summary.json"),
         *("report-bad.html", "report-fair.html", "report-so-good.html"),
     }
     assert load(out / "model").classes_.tolist() == CLASSES
@@ -51,7 +51,7 @@ def test_a_fit_writes_a_page_for_each_class_and_names_the_class_in_tables(out):
 
 
 def test_documents_hold_labels_and_the_chances_that_the_model_gives(out):
-    documents, model = pd.read_csv(out / "documents.csv"), load(out / "model")
+    documents, model = pd.read_csv(out / "texts.csv"), load(out / "model")
     pd.testing.assert_series_equal(documents["response"], TABLE["Kind"], check_names=False, check_dtype=False)
     chances = documents[[f"p_{label}" for label in CLASSES]].to_numpy()
     np.testing.assert_allclose(chances, model.predict_proba(REVIEWS.texts), rtol=1e-6)
@@ -60,14 +60,14 @@ def test_documents_hold_labels_and_the_chances_that_the_model_gives(out):
 
 def test_a_class_that_a_spreadsheet_would_run_is_known_again(tmp_path):
     documents = pd.DataFrame({"row": [1, 2], "response": ["=low", "high"], "held_out": [True, False]})
-    write_csv(documents, tmp_path / "documents.csv")
-    assert "'=low" in (tmp_path / "documents.csv").read_text()
+    write_csv(documents, tmp_path / "texts.csv")
+    assert "'=low" in (tmp_path / "texts.csv").read_text()
     model = SimpleNamespace(naming_=SimpleNamespace(is_class=True, event="=low"))
     assert rows_of_fit(tmp_path / "model", model, "Kind")["response"].tolist() == [1, 0]
 
 
 def test_skill_is_that_of_rows_that_were_not_seen_beside_the_frequencies(out):
-    documents, summary = pd.read_csv(out / "documents.csv"), json.loads((out / "summary.json").read_text())
+    documents, summary = pd.read_csv(out / "texts.csv"), json.loads((out / "summary.json").read_text())
     counted = documents.dropna(subset="response")
     held_out, training = counted[counted["held_out"]], counted[~counted["held_out"]]
     frequencies = training["response"].value_counts(normalize=True)

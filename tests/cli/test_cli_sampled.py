@@ -90,7 +90,7 @@ def test_the_page_and_the_terminal_say_that_it_is_a_sample(call, files, tmp_path
     # Numbers of the rows of a sample are none of the fit's, so that no row counts as held out.
     shutil.copytree(files / "model", tmp_path / "model")
     held_out = pd.DataFrame({"row": range(1, 251), "response": 1.0, "held_out": True})
-    held_out.to_csv(tmp_path / "documents.csv", index=False)
+    held_out.to_csv(tmp_path / "texts.csv", index=False)
     assert call("report", tmp_path / "model", f"{files}/parts/*.parquet", *COLUMNS, "-o", page) == 0
     said = capsys.readouterr().err
     assert BASIS in said

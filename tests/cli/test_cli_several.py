@@ -31,7 +31,7 @@ def out(tmp_path_factory, call):
 
 def test_a_fit_writes_a_page_for_each_response_and_names_the_response_in_tables(out):
     assert {file.name for file in out.iterdir()} == {
-        *("model", "themes.csv", "responses.csv", "documents.csv", "drivers.csv", "summary.json"),
+        *("model", "themes.csv", "responses.csv", "texts.csv", "drivers.csv", "summary.json"),
         *("report-stars.html", "report-come-back.html"),
     }
     model = load(out / "model")
@@ -44,7 +44,7 @@ def test_a_fit_writes_a_page_for_each_response_and_names_the_response_in_tables(
         table = pd.read_csv(out / name)
         assert next(iter(table)) == "response"
         assert table["response"].unique().tolist() == ["Stars", "Come back"]
-    documents = pd.read_csv(out / "documents.csv")
+    documents = pd.read_csv(out / "texts.csv")
     np.testing.assert_array_equal(documents["response_Stars"], TABLE["Stars"])
     assert documents["response_Come back"].isna().sum() == TABLE["Come back"].isna().sum()
     summary = json.loads((out / "summary.json").read_text())["responses"]

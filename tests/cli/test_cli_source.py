@@ -40,9 +40,9 @@ def run(call, files, tmp_path_factory):
 
 def test_what_is_written(run, files):
     assert {path.name for path in run.iterdir()} == {
-        *("model", "themes.csv", "documents.csv", "summary.json", "report.html")
+        *("model", "themes.csv", "texts.csv", "summary.json", "report.html")
     }
-    documents, table = pd.read_csv(run / "documents.csv"), pd.read_csv(files / "all.csv")
+    documents, table = pd.read_csv(run / "texts.csv"), pd.read_csv(files / "all.csv")
     assert 150 < len(documents) <= 300
     assert np.array_equal(documents["response"], table["rating"][documents["row"] - 1])
     assert documents["held_out"].sum() == round(0.2 * len(documents))
@@ -55,12 +55,12 @@ def test_what_is_written(run, files):
 
 def test_the_model_and_the_page_say_what_they_were_learnt_from(run):
     model = ts.load(run / "model")
-    n_drawn = len(pd.read_csv(run / "documents.csv"))
-    assert model.reader_.basis.endswith(BASIS)
+    n_drawn = len(pd.read_csv(run / "texts.csv"))
+    assert model.reader_.fitted.basis.endswith(BASIS)
     assert model.n_texts_ == N - round(0.2 * n_drawn)
     page = (run / "report.html").read_text()
     assert f"{n_drawn} texts were read for" in page
-    assert model.reader_.basis in page.split("What to fix first")[0]
+    assert model.reader_.fitted.basis in page.split("What to fix first")[0]
     assert "3 files, 0.parquet to 2.parquet" in page
 
 
@@ -90,7 +90,7 @@ def test_groups_dates_and_bad_rows_of_a_sample(call, files, tmp_path, capsys, mo
     assert "drivers.csv" in screen
     assert "By hotel, the largest groups" in captured.out
     drivers = pd.read_csv(out / "drivers.csv")
-    documents = pd.read_csv(out / "documents.csv")
+    documents = pd.read_csv(out / "texts.csv")
     sampled = table.iloc[documents["row"] - 1]
     assert (
         drivers.drop_duplicates("group").set_index("group")["documents"].to_dict()
@@ -106,7 +106,7 @@ def test_one_file_with_memory_is_the_fit_of_the_table(call, files, tmp_path):
     assert call("fit", files / "all.csv", *OPTIONS, "-o", tmp_path / "out", "--memory", "2GB", "--holdout", 0) == 0
     model = ts.TextResponseModel(4, family="binomial", n_jobs=1)
     whole = analyse(pd.read_csv(files / "all.csv"), text="review", response="rating", model=model, holdout=0)
-    found = pd.read_csv(tmp_path / "out" / "documents.csv")
+    found = pd.read_csv(tmp_path / "out" / "texts.csv")
     pd.testing.assert_frame_equal(found, whole.documents, check_dtype=False, rtol=1e-7)
 
 
