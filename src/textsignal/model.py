@@ -467,7 +467,9 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         reader = self._first
         texts, covariates = texts_and_covariates(texts, covariates)
         tokens = reader.tokenise(texts)
-        given = self._given(len(tokens), covariates, offset)
+        return self._predictions(tokens, self._given(len(tokens), covariates, offset))
+
+    def _predictions(self, tokens: SentenceTexts, given: Given | None) -> Any:
         if isinstance(self.reader_, ClassReader):
             return self.reader_.predictions(tokens, given)
         of_each = predict_all(self._readers, tokens, given)
@@ -483,6 +485,11 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         if isinstance(predictions, Predictions):
             return predictions.level("mode") if self._gives_labels(predictions.family) else predictions.mean
         return pd.DataFrame({name: each.mean for name, each in predictions.items()}, index=index_of(X))
+
+    def average_prediction(self, text: str) -> Any:
+        """Return the predictions for one text with the covariates of the average text, as `predictions` does."""
+        tokens = self._first.tokenise([text])
+        return self._predictions(tokens, None if self.design_ is None else self.design_.average)
 
     def transform(self, texts: Texts | pd.DataFrame) -> Array:
         """Return the share of each theme in each text, (texts, themes).

@@ -1,4 +1,4 @@
-"""The command line as a person meets it: files that appear, tables on screen, one line for every error."""
+"""The command line: written files, tables on screen, one line for every error."""
 
 import gzip
 import io
@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 
 import textsignal
-from textsignal import TextResponseModel, TextVectorizer, cli, load, read_table
+from textsignal import TextResponseModel, cli, load, read_table
 from textsignal.cli.options import scale_of
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import TrainingError
@@ -29,7 +29,6 @@ TABLE = REVIEWS.to_frame().rename(columns={"review": "Review", "rating": "Rating
 COLUMNS = ["--text", "Review", "--response", "Rating"]
 #: Where the fit itself does not matter: few themes, and no family is looked for.
 QUICK = ["-k", "2", "--family", "binomial"]
-PREDICTIVE = ["--training", "predictive"]
 RESULTS = {"model", "themes.csv", "texts.csv", "summary.json", "report.html"}
 COLOUR_SETTINGS = ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE")
 SEVERE = "--lower-is-better"
@@ -271,26 +270,26 @@ def test_the_demo_needs_no_output(ok, monkeypatch):
 # fit
 
 
-def test_fit_writes_model_themes_documents_and_summary(results):
+def test_fit_writes_model_themes_texts_and_summary(results):
     folder, done = results
     assert (done.returncode, "Traceback" in done.stderr) == (0, False)
     assert {path.name for path in folder.iterdir()} == RESULTS
-    themes, documents = pd.read_csv(folder / "themes.csv"), pd.read_csv(folder / "texts.csv")
+    themes, texts = pd.read_csv(folder / "themes.csv"), pd.read_csv(folder / "texts.csv")
     means = ["mean_response", "mean_elsewhere"]
     numbers = ["mentions", "share", *means, "praise", "complaints", "raises", "lowers", "cost", "gain", "coherence"]
     assert list(themes.columns) == ["theme", "label", *numbers, "terms", "finding"]
     weights = [f"theme_{k}" for k in range(4)]
-    assert list(documents.columns) == [
+    assert list(texts.columns) == [
         *("row", "response", "prediction", "unseen_prediction", "held_out", "unknown"),
         *weights,
     ]
-    assert documents["held_out"].sum() == N // 5
+    assert texts["held_out"].sum() == N // 5
     summary = json.loads((folder / "summary.json").read_text())
-    assert summary["held_out"].keys() == {"documents", "r2", "rmse", "mean_baseline_rmse"}
+    assert summary["held_out"].keys() == {"texts", "r2", "rmse", "mean_baseline_rmse"}
     assert summary["train"]["r2"] > 0
     model = load(folder / "model")
-    np.testing.assert_allclose(documents["prediction"], model.predict(REVIEWS.texts), rtol=1e-6)
-    np.testing.assert_allclose(documents[weights], model.transform(REVIEWS.texts), rtol=1e-6)
+    np.testing.assert_allclose(texts["prediction"], model.predict(REVIEWS.texts), rtol=1e-6)
+    np.testing.assert_allclose(texts[weights], model.transform(REVIEWS.texts), rtol=1e-6)
 
 
 def test_fit_shows_its_skill_and_its_themes(results):
@@ -318,12 +317,6 @@ def test_fit_is_one_public_call(ok):
     ok("fit", "reviews.csv", *COLUMNS, "-o", "themes", "-k", 3, "--holdout", 0, "--max-terms", 100, "--seed", 2)
     model = TextResponseModel(3, max_terms=100, random_state=2).fit(TABLE.Review, TABLE.Rating)
     np.testing.assert_array_equal(load("themes/model").predict(REVIEWS.texts), model.predict(REVIEWS.texts))
-    options = ["--holdout", 0, "--max-terms", 100, "--supervision", 0.2, "--training", "predictive"]
-    ok("fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", 3, *options)
-    model = TextResponseModel(3, supervision=0.2, vectorizer=TextVectorizer(5000, 100, weighting="count")).fit(
-        TABLE.Review, TABLE.Rating
-    )
-    np.testing.assert_array_equal(load("out/model").predict(REVIEWS.texts), model.predict(REVIEWS.texts))
 
 
 def test_the_seed_chooses_the_split(ok):
@@ -348,23 +341,13 @@ def test_a_scale_may_hold_negative_levels():
     assert scale_of("-5--1") == (-5, -1)
 
 
-def test_alpha_fits_the_model_of_the_paper(ok):
-    ok("fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", 2, "--alpha", 0.05)
-    estimator = load("out/model").estimator_
-    assert type(estimator).__name__ == "JBNMF"
-    assert (estimator.alpha, estimator.intercept_) == (0.05, 0)
-    assert len(csv(ok("predict", "out/model", "reviews.csv", "--text", "Review")[0])) == N
-
-
-def test_ngrams_and_stop_words(ok):
-    ok("fit", "reviews.csv", *COLUMNS, "-o", "out", *QUICK, "--ngrams", 2, "--stop-words", "none", *PREDICTIVE)
-    terms = set(load("out/model").vectorizer_.terms_)
-    assert {"the", "the staff"} <= terms
-    ok("fit", "reviews.csv", *COLUMNS, "-o", "german", *QUICK, "--stop-words", "german", *PREDICTIVE)
-    terms = set(load("german/model").vectorizer_.terms_)
+def test_stop_words_may_be_those_of_another_language(ok):
+    ok("fit", "reviews.csv", *COLUMNS, "-o", "out", *QUICK, "--stop-words", "none")
+    assert "the" in load("out/model").terms_
+    ok("fit", "reviews.csv", *COLUMNS, "-o", "german", *QUICK, "--stop-words", "german")
+    terms = set(load("german/model").terms_)
     assert "the" in terms
     assert "was" not in terms  # a German stop word too
-    assert not any(" " in term for term in terms)
 
 
 WRITERS = {
@@ -397,15 +380,15 @@ def test_a_sheet_and_an_encoding_may_be_chosen(ok):
     assert "cher" in load("b/model").terms_
 
 
-def test_rows_without_response_and_without_known_term_are_told(ok):
+def test_rows_without_response_and_without_known_term_are_counted(ok):
     table = TABLE.astype(object)
     table.loc[3, "Rating"] = ""
     table.loc[[4, 5], "Review"] = "zxqv"
     table.loc[5, "Review"] = "???"
     table.to_csv("some.csv", index=False)
     _, err = ok("fit", "some.csv", *COLUMNS, "-o", "out", *QUICK)
-    assert "Without response, text used all the same: 1 row.\n" in err
-    assert "Without a word the model knows, taken as an average text: 2 texts.\n" in err
+    assert "Without a response, used for its words only: 1 row.\n" in err
+    assert "Without a known word, taken as an average text: 2 texts.\n" in err
 
 
 def test_a_file_parted_by_semicolons_is_recognised(ok, quick_results):
@@ -526,9 +509,9 @@ def test_bad_rows_are_counted_and_named(error_of, bad):
     assert "--on-bad-rows drop" in line
 
 
-def test_bad_rows_are_left_out_on_request(ok, bad):
+def test_bad_rows_are_excluded_on_request(ok, bad):
     _, err = ok("fit", bad, *COLUMNS, "-o", "out", *QUICK, "--levels", "1-5", "--on-bad-rows", "drop")
-    assert "Left out 4 bad rows: 1 empty text (row 4)" in err
+    assert "Excluded: 4 bad rows: 1 empty text (row 4)" in err
     assert set(range(1, N + 1)) - set(pd.read_csv("out/texts.csv")["row"]) == {4, 11, 21, 22}
     assert json.loads(Path("out/summary.json").read_text())["dropped"].startswith("4 bad rows")
 
@@ -554,20 +537,13 @@ def test_bad_rows_are_left_out_on_request(ok, bad):
         ("reviews.csv --text Rating --response Rating", "no content term is left"),
         ("reviews.csv --text Review --response Rating -k 161", "--themes 161 is more than anybody reads; give 1 to 60"),
         ("reviews.csv --text Review --response Rating --by Hotel", "no column 'Hotel'"),
-        ("reviews.csv --text Review --response Rating --ngrams 2", "--ngrams 2 is nothing to --training themes"),
         ("reviews.csv --text Review --response Rating --levels five", "--levels five: give the lowest and the highest"),
         ("reviews.csv --text Review --response Rating --levels 5-1", "--levels 5-1: give the lowest and the highest"),
         ("reviews.csv --text Review --response Rating --levels 1-4", "responses outside 1 to 4 (rows "),
         ("reviews.csv --text Review --response Rating --seed 4294967296", "give a whole number from 0 to 4294967295"),
         ("reviews.csv --text Review --response Rating --levels 0-9999999", "--levels 0-9999999 is too wide a scale"),
-        (
-            "reviews.csv --text Review --response Rating -k 999 --training predictive",
-            "give more documents, or fewer than --themes 999",
-        ),
         ("codes.csv --text Review --response Rating", "e.g. --levels 1-5, if 1 to 999 is meant say --levels 1-999"),
         ("reviews.csv --text Review --response Rating --holdout 1", "--holdout 1.0 must be at least 0 and below 1"),
-        ("reviews.csv --text Review --response Rating --alpha -1", "--alpha -1.0 must be a number of at least 0"),
-        ("reviews.csv --text Review --response Rating --supervision nan", "--supervision nan is nothing to --training"),
         ("reviews.csv --text Review --response Rating --stop-words elvish", "no stop words for 'elvish'; there are"),
         ("reviews.csv --text Review --response Rating --encoding utf-9", "--encoding utf-9 is not known; give utf-8, "),
         ("reviews.csv --text Review --response Rating --sep ,,", "--sep ,, cannot part cells; give one character"),
@@ -579,11 +555,6 @@ def test_bad_rows_are_left_out_on_request(ok, bad):
         ("picture.csv --text Review --response Rating", "picture.csv is not text, in spite of its name"),
         ("zeros.csv --text Review --response Rating", "zeros.csv, line 1 holds zero bytes"),
         ("scores.csv --text Review --response Rating --levels 1-5", "The response looks continuous, from 0.333333 to "),
-        ("reviews.csv --text Review --response Rating --alpha .1 --supervision .5", "--alpha is of the paper's model"),
-        (
-            "reviews.csv --text Review --response Rating --alpha .1 --training joint",
-            "which has no --training; give one",
-        ),
         (
             "reviews.csv --text Review --response Rating --sheet One",
             "reviews.csv has no sheet to choose, but --sheet One was",
@@ -605,7 +576,7 @@ def test_fit_names_what_is_wrong_and_writes_nothing(error_of, arguments, message
     TABLE.assign(Rating="").to_csv("missing.csv", index=False)
     line = error_of("fit", *shlex.split(arguments), "-o", "new/out")
     assert message in line
-    assert not re.search(r"\b(holdout|alpha|supervision|levels|encoding|sep|sheet|n_jobs|force|on_bad_rows)=", line)
+    assert not re.search(r"\b(holdout|levels|encoding|sep|sheet|n_jobs|force|on_bad_rows)=", line)
     assert "n_themes" not in line
     assert "family=" not in line
 
@@ -613,11 +584,10 @@ def test_fit_names_what_is_wrong_and_writes_nothing(error_of, arguments, message
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["fit", "reviews.csv"], "Missing option '--text'"),
+        (["fit"], "Missing argument 'FILES...'"),
         (["fit", "reviews.csv", *COLUMNS], "Missing option '--output' / '-o'"),
         (["fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", "0"], "'--themes' / '-k'"),
         (["fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", "two"], "'--themes' / '-k'"),
-        (["fit", "reviews.csv", *COLUMNS, "-o", "out", "--ngrams", "0"], "'--ngrams'"),
         (["fit", "reviews.csv", *COLUMNS, "-o", "out", "--max-terms", "0"], "'--max-terms'"),
         (["fit", "reviews.csv", *COLUMNS, "-o", "out", "--seed", "-1"], "'--seed'"),
         (
@@ -844,7 +814,7 @@ def test_fit_writes_drivers_by_group(ok):
     TABLE.assign(Hotel=np.where(np.arange(N) % 3, "Alpha", "")).to_csv("hotels.csv", index=False)
     out, err = ok("fit", "hotels.csv", *COLUMNS, "-o", "out", *QUICK, "-k", 3, "--by", "Hotel")
     assert "By Hotel" in out
-    assert err.splitlines()[-2].endswith("report.html, drivers.csv")
+    assert err.splitlines()[-2].endswith("summary.json, drivers.csv, report.html")
     assert pd.read_csv("out/drivers.csv")["documents"].tolist() == [133] * 3
 
 
@@ -1079,10 +1049,9 @@ def test_a_terminal_shows_colours_unless_told_not_to(shown):
 
 def test_a_terminal_shows_a_progress_bar():
     fit = ["fit", "reviews.csv", *COLUMNS, *QUICK]
-    themes, themes = on_terminal([*fit, "-o", "themes"], [*fit, "-o", "out", *PREDICTIVE])
-    assert "Themes and tone" in themes
-    assert "━" in themes
-    assert "100%" in themes
+    (shown,) = on_terminal([*fit, "-o", "out"])
+    assert "Themes and tone" in shown
+    assert "━" in shown
     assert {path.name for path in Path("out").iterdir()} == RESULTS
 
 
@@ -1101,7 +1070,6 @@ def test_a_search_is_run_and_goes_on_where_it_was(ok):
     [
         (["-k", "5-x"], "--themes 5-x: give whole numbers"),
         (["-k", "9-5"], "--themes 9-5 holds no number"),
-        (["--supervision", "much"], "--supervision much: give numbers"),
         (["--family", "none"], "--family none is not known"),
         (["-o", "."], "holds other things and no cells.jsonl"),
         (["--by", "Town"], "Town"),
