@@ -28,8 +28,8 @@ from textsignal.cli.options import (
     families_of,
     scale_of,
 )
-from textsignal.cli.tables import columns_in, what_was_read
-from textsignal.data.write import check_not_input, whole_folder
+from textsignal.cli.tables import check_results, columns_in, what_was_read
+from textsignal.data.write import whole_folder
 
 if TYPE_CHECKING:
     from textsignal.evaluation.compare import Comparison
@@ -79,7 +79,7 @@ def compare(
         n_jobs=jobs,
     )
     if output is not None:
-        check_not_input(output / file.name, [file] if file.name in RESULTS else [])
+        check_results(output, RESULTS, source)
     with nullcontext() if output is None else whole_folder(output, force=force) as folder:
         read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
         together = f", rows of a {groups} together" if groups else ""

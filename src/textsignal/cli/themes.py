@@ -10,7 +10,8 @@ from textsignal.cli.console import count, out, say
 from textsignal.cli.models import models_of, noun_of
 from textsignal.cli.options import ClassOption, ForceOption, ModelArgument, OneResponseOption, TableOption
 from textsignal.cli.screen import driver_table
-from textsignal.data.write import check_not_input, whole_table
+from textsignal.cli.tables import check_output
+from textsignal.data.write import whole_table
 
 
 def themes(
@@ -25,6 +26,7 @@ def themes(
     from textsignal.insight.drivers import stacked
     from textsignal.insight.findings import with_lists_as_text
 
+    check_output(output, None, model, force=force)
     models = models_of(model, response, label)
     if output is None:
         for fitted in models.values():
@@ -33,7 +35,6 @@ def themes(
             if naming.given:
                 say(naming.condition)
         return
-    check_not_input(output, model.glob("**/*"))
     with whole_table(output, force=force) as write:
         tables = {name: fitted.themes(terms) for name, fitted in models.items()}
         table = with_lists_as_text(stacked(tables, noun_of(models)) if len(tables) > 1 else next(iter(tables.values())))

@@ -24,8 +24,11 @@ from textsignal.cli.options import (
     scale_of,
 )
 from textsignal.cli.screen import topic_table
-from textsignal.cli.tables import columns_in, what_was_read
+from textsignal.cli.tables import check_results, columns_in, what_was_read
 from textsignal.data.write import whole_folder
+
+#: Files that are written, next to the model.
+RESULTS = ("topics.csv", "texts.csv", "report.html")
 
 
 def topics(
@@ -55,6 +58,7 @@ def topics(
     source = Source([str(file)], encoding=encoding, sheet=sheet, sep=sep)
     columns = columns_in(source, text, () if response is None else (response,))
     estimator = JBNMF(n_topics=n_topics, alpha=alpha, levels=scale_of(levels), random_state=seed, n_jobs=jobs)
+    check_results(output, RESULTS, source)
     with whole_folder(output, force=force) as place:
         read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
         say(f"{what_was_read(file, read)} Fitting {count(n_topics, 'topic')}.")
@@ -66,4 +70,4 @@ def topics(
     if analysis.dropped:
         say(f"Excluded: {analysis.dropped}.")
     out.print(topic_table(analysis.model.topics(8)))
-    say(f"\nWritten to {output}: model/, topics.csv, texts.csv, report.html")
+    say(f"\nWritten to {output}: model/, {', '.join(RESULTS)}")

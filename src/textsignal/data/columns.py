@@ -68,7 +68,7 @@ def obvious_columns(
         longest = sorted(lengths, key=lambda name: -lengths[name])
         if not longest or (len(longest) > 1 and lengths[longest[0]] < MUCH_LONGER * lengths[longest[1]]):
             raise InputError(
-                f"which column holds the texts? Give text='...', one of {', '.join(longest or table.columns)}"
+                f"which column holds the texts? Give text=NAME, one of {', '.join(longest or table.columns)}"
             )
         text = longest[0]
     if not responses and response in table.columns:
@@ -78,7 +78,7 @@ def obvious_columns(
         if len(numbers) != 1:
             others = [str(name) for name in table.columns if name != text]
             raise InputError(
-                f"which column holds the response? Give response='...', one of {', '.join(numbers or others)}"
+                f"which column holds the response? Give response=NAME, one of {', '.join(numbers or others)}"
             )
         responses = (numbers[0],)
     return Roles(text, responses)
