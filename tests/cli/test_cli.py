@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 
 import textsignal
-from textsignal import TextResponseModel, cli, load, read_table
+from textsignal import TextResponseModel, TopicModel, cli, load, read_table
 from textsignal.cli.options import scale_of
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import TrainingError
@@ -348,6 +348,58 @@ def test_stop_words_may_be_those_of_another_language(ok):
     terms = set(load("german/model").terms_)
     assert "the" in terms
     assert "was" not in terms  # a German stop word too
+
+
+# Columns that a file makes obvious
+
+
+def test_fit_takes_obvious_columns_and_names_them(ok):
+    _, err = ok("fit", "reviews.csv", "-o", "out", *QUICK)
+    assert err.startswith("Columns taken: text 'Review', response 'Rating'.\n")
+    assert list(load("out/model").namings_)[0].response == "Rating"
+    _, err = ok("predict", "out/model", "reviews.csv", "-o", "p.csv")
+    assert err == "Columns taken: text 'Review'.\nWritten to p.csv: 200 rows\n"
+
+
+def test_the_response_of_a_model_is_taken_if_the_table_has_it(ok, model):
+    TABLE.assign(Votes=3).to_csv("votes.csv", index=False)
+    _, err = ok("drivers", model, "votes.csv")
+    assert err == "Columns taken: text 'Review', response 'Rating'.\n"
+
+
+def test_columns_that_are_not_obvious_are_an_error_with_the_choices(error_of):
+    TABLE.assign(Votes=3, Answer=TABLE["Review"]).to_csv("two.csv", index=False)
+    line = "which column holds the texts? Give --text NAME, one of Review, Answer"
+    assert error_of("fit", "two.csv", "-o", "out") == line
+    line = "which column holds the response? Give --response NAME, one of Rating, Votes"
+    assert error_of("fit", "two.csv", "--text", "Review", "-o", "out") == line
+
+
+# topics
+
+
+def test_topics_writes_tables_model_and_report(ok, error_of):
+    options = ["reviews.csv", "-k", 3, "--alpha", 0.1, "-o", "topics"]
+    out, err = ok("topics", *options)
+    assert {path.name for path in Path("topics").iterdir()} == {"model", "topics.csv", "texts.csv", "report.html"}
+    model = load("topics/model")
+    assert isinstance(model, TopicModel)
+    assert (model.estimator_.alpha, model.estimator_.n_topics) == (0.1, 3)
+    assert "Columns taken: text 'Review', response 'Rating'.\nreviews.csv: 200 rows. Fitting 3 topics.\n" in err
+    assert "Written to topics: model/, topics.csv, texts.csv, report.html" in err
+    for row in model.topics().itertuples():
+        assert f"{row.effect:+.2f}" in out
+        assert f"{row.prevalence:.1%}" in out
+        assert row.terms[0] in out
+    assert "Expected response" in ok("explain", "topics/model", "Friendly staff.")[0]
+    for command in ("themes", "drivers"):
+        assert "topics/model is a model of topics" in error_of(command, "topics/model")
+    assert "is read by this command" in error_of("topics", "topics/texts.csv", "-t", "unknown", "-r", "row", "-o", "topics", "--force")
+    assert "topics exists already" in error_of("topics", *options)
+    assert "--alpha -1.0 must be a number of at least 0" in error_of("topics", "reviews.csv", "--alpha", -1, "-o", "new")
+
+
+# Formats
 
 
 WRITERS = {
@@ -830,7 +882,7 @@ def test_of_severity_what_raises_it_is_to_be_fixed_on_screen_page_and_in_tables(
     assert table["finding"][table["cost"] < table["gain"]].str.contains("points higher.").all()
     fixed = shown.split("What to fix first")[1].split("What to keep")[0]
     assert costly["finding"][0] in fixed
-    assert "would be lower if nothing bad were said of it" in shown
+    assert "would be lower without complaints" in shown
     assert "The lower the severity, the better." in Path("out/report.html").read_text(encoding="utf-8")
     again, _ = ok("drivers", "out/model", "severity.csv", "--text", "Review", "--response", "severity")
     assert costly["finding"][0] in " ".join(again.split())

@@ -60,7 +60,7 @@ def test_drivers_show_ranges(folder, call, capsys):
     options = ("--interval", ".8", "--groups", "hotel")
     assert call("drivers", folder / "out/model", folder / "reviews.csv", *COLUMNS, *options) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert "80% ranges, each by itself" in shown
+    assert "80% intervals, each by itself" in shown
     assert "Holm" in shown
 
 

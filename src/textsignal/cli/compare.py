@@ -50,7 +50,7 @@ def compare(
     themes: Annotated[int, typer.Option("--themes", "-k", min=1, help="Number of themes.")] = 10,
     levels: LevelsOption = None,
     family: Annotated[
-        str | None, typer.Option("--family", help="What kind of response it is.", show_default="auto")
+        str | None, typer.Option("--family", help="Family of the response.", show_default="auto")
     ] = None,
     language: LanguageOption = "english",
     on_bad_rows: BadRowsOption = OnBadRows.error,
@@ -156,7 +156,7 @@ def _caption(comparison: Comparison, over: str) -> str:
     first, second = comparison.measures
     names = ", ".join(dict.fromkeys(comparison.families))
     return (
-        f"{first.label}: more is better; {second.label}: of the chance that each response was given, less is better "
+        f"{first.label}: more is better; {second.label}: of the probability of each given response, less is better "
         f"(family: {names}); against ours: method less textsignal ± its standard error {over}, for these fits; folds "
         "better: in which the method is ahead of ours"
     )

@@ -21,7 +21,7 @@ COLUMNS = Roles("review", ("rating",), by="hotel", over="date")
 
 
 def demo(
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Where to write.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder to write to.")] = None,
     force: ForceOption = False,
     jobs: JobsOption = -1,
 ) -> None:

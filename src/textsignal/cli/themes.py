@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Annotated
 
 import typer
@@ -10,8 +11,7 @@ from textsignal.cli.console import count, out, say
 from textsignal.cli.models import models_of, noun_of
 from textsignal.cli.options import ClassOption, ForceOption, ModelArgument, OneResponseOption, TableOption
 from textsignal.cli.screen import driver_table
-from textsignal.cli.tables import check_output
-from textsignal.data.write import whole_table
+from textsignal.data.write import check_not_input, whole_table
 
 
 def themes(
@@ -26,17 +26,18 @@ def themes(
     from textsignal.insight.drivers import stacked
     from textsignal.insight.findings import with_lists_as_text
 
-    check_output(output, None, model, force=force)
-    models = models_of(model, response, label)
-    if output is None:
-        for fitted in models.values():
-            naming = fitted.naming_
-            out.print(driver_table(fitted.themes(terms), f"What moves {naming.subject}", naming))
-            if naming.given:
-                say(naming.condition)
-        return
-    with whole_table(output, force=force) as write:
+    if output is not None:
+        check_not_input(output, model.glob("**/*"))
+    with nullcontext() if output is None else whole_table(output, force=force) as write:
+        models = models_of(model, response, label)
         tables = {name: fitted.themes(terms) for name, fitted in models.items()}
+        if write is None:
+            for name, fitted in models.items():
+                naming = fitted.naming_
+                out.print(driver_table(tables[name], f"What moves {naming.subject}", naming))
+                if naming.given:
+                    say(naming.condition)
+            return
         table = with_lists_as_text(stacked(tables, noun_of(models)) if len(tables) > 1 else next(iter(tables.values())))
         write(table)
     say(f"Written to {output}: {count(len(table), 'row')}")

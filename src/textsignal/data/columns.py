@@ -66,10 +66,10 @@ def obvious_columns(
         words = {str(name): cells for name, cells in table.items() if name not in responses and _are_words(cells)}
         lengths = {name: float(cells.dropna().map(len).mean()) for name, cells in words.items()}
         longest = sorted(lengths, key=lambda name: -lengths[name])
-        if not longest or (len(longest) > 1 and lengths[longest[0]] < MUCH_LONGER * lengths[longest[1]]):
-            raise InputError(
-                f"which column holds the texts? Give text=NAME, one of {', '.join(longest or table.columns)}"
-            )
+        likely = [name for name in longest if lengths[longest[0]] < MUCH_LONGER * lengths[name]]
+        if len(likely) != 1:
+            names = likely or [str(name) for name in table.columns]
+            raise InputError(f"which column holds the texts? Give text=NAME, one of {', '.join(names)}")
         text = longest[0]
     if not responses and response in table.columns:
         responses = (str(response),)
