@@ -1136,7 +1136,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         check_interval(interval)
         if groups is not None and interval is None:
-            raise InputError("groups are those of ranges; give interval=0.95 too")
+            raise InputError("groups are for intervals; give interval=0.95 too")
         observed = [
             with_columns(each, held_out, by, over) for each in self.observed(texts, responses, None, covariates, offset)
         ]

@@ -1,8 +1,8 @@
 """Figures for papers: one column wide, readable there, safe for colour-blind readers.
 
 Every function draws into `ax` if given and into a new figure otherwise, and returns the figure. None of them
-touches pyplot's state. A theme, or topic, has the same colour in all figures. Fonts are those of matplotlib's settings: for
-scripts that its own font lacks, set `matplotlib.rcParams["font.family"]`.
+touches pyplot's state. A theme, or topic, has the same colour in all figures. Fonts are those of matplotlib's settings:
+for scripts that its own font lacks, set `matplotlib.rcParams["font.family"]`.
 
 Examples
 --------

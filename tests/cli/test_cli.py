@@ -356,7 +356,7 @@ def test_stop_words_may_be_those_of_another_language(ok):
 def test_fit_takes_obvious_columns_and_names_them(ok):
     _, err = ok("fit", "reviews.csv", "-o", "out", *QUICK)
     assert err.startswith("Columns taken: text 'Review', response 'Rating'.\n")
-    assert list(load("out/model").namings_)[0].response == "Rating"
+    assert load("out/model").naming_.response == "Rating"
     _, err = ok("predict", "out/model", "reviews.csv", "-o", "p.csv")
     assert err == "Columns taken: text 'Review'.\nWritten to p.csv: 200 rows\n"
 
@@ -394,9 +394,13 @@ def test_topics_writes_tables_model_and_report(ok, error_of):
     assert "Expected response" in ok("explain", "topics/model", "Friendly staff.")[0]
     for command in ("themes", "drivers"):
         assert "topics/model is a model of topics" in error_of(command, "topics/model")
-    assert "is read by this command" in error_of("topics", "topics/texts.csv", "-t", "unknown", "-r", "row", "-o", "topics", "--force")
+    assert "is read by this command" in error_of(
+        "topics", "topics/texts.csv", "-t", "unknown", "-r", "row", "-o", "topics", "--force"
+    )
     assert "topics exists already" in error_of("topics", *options)
-    assert "--alpha -1.0 must be a number of at least 0" in error_of("topics", "reviews.csv", "--alpha", -1, "-o", "new")
+    assert "--alpha -1.0 must be a number of at least 0" in error_of(
+        "topics", "reviews.csv", "--alpha", -1, "-o", "new"
+    )
 
 
 # Formats

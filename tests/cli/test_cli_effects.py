@@ -69,13 +69,16 @@ def test_drivers_show_ranges(folder, call, capsys):
     [
         (("effects", "--groups", "chain"), "no column 'chain' for the groups"),
         (("effects", "--level", "95"), "--level 95.0 must be below 1"),
-        (("effects", "--method", "plugin", "--groups", "rating2"), "--groups rating2: ranges need 4 or more groups"),
+        (("effects", "--method", "plugin", "--groups", "rating2"), "--groups rating2: intervals need 4 or more groups"),
         (("drivers", "--interval", "95"), "--interval 95.0 must be above 0 and below 1"),
         (("drivers", "--groups", "hotel"), "give --interval 0.95 too"),
         (("report", "--interval", "0", "-o", "page.html"), "--interval 0.0 must be above 0 and below 1"),
-        (("fit", "--interval", ".95", "--weights", "rating", "-o", "o"), "cannot be had with --weights rating"),
-        (("fit", "--interval", ".95", "--response", "rating2", "-o", "o"),  "--interval 0.95 is for one response, not for several"),
-        (("fit", "--groups", "rating2", "--interval", ".9", "-o", "o"), "--groups rating2: ranges need 4"),
+        (("fit", "--interval", ".95", "--weights", "rating", "-o", "o"), "cannot be combined with --weights rating"),
+        (
+            ("fit", "--interval", ".95", "--response", "rating2", "-o", "o"),
+            "--interval 0.95 is for one response, not for several",
+        ),
+        (("fit", "--groups", "rating2", "--interval", ".9", "-o", "o"), "--groups rating2: intervals need 4"),
     ],
 )
 def test_invalid_options_are_named(folder, call, capsys, tmp_path, monkeypatch, command, said):

@@ -114,10 +114,10 @@ def test_one_file_with_memory_is_the_fit_of_the_table(call, files, tmp_path):
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (("--covariates", "hotel"), "--covariates cannot be had of files that are read in batches"),
+        (("--covariates", "hotel"), "--covariates cannot be used with files that are read in batches"),
         (("--by", "hostel"), "no column 'hostel'"),
-        (("--groups", "hotel"), "--groups hotel are those of ranges; give --interval"),
-        (("--response", "other"), "more than one --response cannot be had"),
+        (("--groups", "hotel"), "--groups hotel is for intervals; give --interval"),
+        (("--response", "other"), "more than one --response cannot be used"),
         (("--memory", "2 cats"), "--memory 2 cats is not a size"),
         (("--memory", "1MB"), "--memory 1MB is too little"),
         (("--holdout", "1"), "--holdout 1.0 must be at least 0 and below 1"),

@@ -32,7 +32,10 @@ def test_named_columns_are_kept():
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        (TABLE.assign(answer=TABLE["review"]), r"which column holds the texts\? Give text=NAME, one of review, answer$"),
+        (
+            TABLE.assign(answer=TABLE["review"]),
+            r"which column holds the texts\? Give text=NAME, one of review, answer$",
+        ),
         (TABLE[["rating"]], r"which column holds the texts\? Give text=NAME, one of rating"),
         (TABLE.assign(votes=2), r"which column holds the response\? Give response=NAME, one of rating, votes"),
         (TABLE[["review", "hotel"]], r"which column holds the response\? Give response=NAME, one of hotel"),

@@ -258,9 +258,15 @@ def test_no_row_left_is_an_error():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"columns": Roles("reveiw", ("rating",))}, "no column 'reveiw' for the text; did you mean 'review'? The columns are: review, rating"),
+        (
+            {"columns": Roles("reveiw", ("rating",))},
+            "no column 'reveiw' for the text; did you mean 'review'? The columns are: review, rating",
+        ),
         ({"columns": Roles("review", ("Rating",))}, "no column 'Rating' for the response; did you mean 'rating'?"),
-        ({"columns": Roles("review", ("price",))}, "no column 'price' for the response. The columns are: review, rating"),
+        (
+            {"columns": Roles("review", ("price",))},
+            "no column 'price' for the response. The columns are: review, rating",
+        ),
         ({"holdout": 1}, "holdout=1 must be at least 0 and below 1"),
         ({"holdout": -0.1}, "holdout=-0.1 must be at least 0 and below 1"),
         ({"holdout": float("nan")}, "holdout=nan must be at least 0 and below 1"),
@@ -393,8 +399,9 @@ def test_each_text_is_tokenised_once_and_read_once(monkeypatch, tmp_path):
 
         return counted
 
-    monkeypatch.setattr(observed, "read_sentences", counting(observed.read_sentences, tokenised, lambda texts, *_: len(texts)))
-    monkeypatch.setattr(themes, "read_together", counting(themes.read_together, read, lambda _, tokens, *__: len(tokens)))
+    tokenise, read_together = observed.read_sentences, themes.read_together
+    monkeypatch.setattr(observed, "read_sentences", counting(tokenise, tokenised, lambda texts, *_: len(texts)))
+    monkeypatch.setattr(themes, "read_together", counting(read_together, read, lambda _, tokens, *__: len(tokens)))
     analyse(table_of(), replace(COLUMNS, by="hotel"), model_of()).write(tmp_path)
     assert tokenised == [N]
     assert read == [N]

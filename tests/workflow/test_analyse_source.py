@@ -166,18 +166,18 @@ class TestErrors:
         [
             ({"by": "hostel"}, "no column 'hostel' for the by; did you mean 'hotel'"),
             ({"on_bad_rows": "ask"}, "on_bad_rows='ask' is not known"),
-            ({"groups": "hotel"}, "groups='hotel' are those of ranges"),
-            ({"groups": "one", "interval": 0.9}, "ranges need 4 or more groups"),
+            ({"groups": "hotel"}, "groups='hotel' is for intervals"),
+            ({"groups": "one", "interval": 0.9}, "intervals need 4 or more groups"),
             ({"by": "none"}, "by names no group"),
             ({"over": "none"}, "over holds no date"),
         ],
     )
     def test_invalid_columns_are_an_error_before_training(self, table, monkeypatch, options, message):
         monkeypatch.setattr(streaming, "count_shards", None)
+        named = {name: value for name, value in options.items() if name in ("by", "over", "groups")}
+        others = {name: value for name, value in options.items() if name not in named}
         with pytest.raises(InputError, match=message):
-            columns = {name: value for name, value in options.items() if name in ("by", "over", "groups")}
-            others = {name: value for name, value in options.items() if name not in columns}
-            of_source(table.assign(one="inn", none=""), replace(PLAIN, **columns), **others)
+            of_source(table.assign(one="inn", none=""), replace(PLAIN, **named), **others)
 
 
 def test_bad_rows_of_parts_are_those_of_the_whole():

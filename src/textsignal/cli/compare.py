@@ -49,9 +49,7 @@ def compare(
     folds: Annotated[int, typer.Option("--folds", min=2, help="Number of folds.")] = 5,
     themes: Annotated[int, typer.Option("--themes", "-k", min=1, help="Number of themes.")] = 10,
     levels: LevelsOption = None,
-    family: Annotated[
-        str | None, typer.Option("--family", help="Family of the response.", show_default="auto")
-    ] = None,
+    family: Annotated[str | None, typer.Option("--family", help="Family of the response.", show_default="auto")] = None,
     language: LanguageOption = "english",
     on_bad_rows: BadRowsOption = OnBadRows.error,
     encoding: EncodingOption = None,

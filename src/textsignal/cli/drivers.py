@@ -35,15 +35,19 @@ def drivers(
     files: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Table of texts; by default those of training. Of several files, a folder of Parquet files or a pattern "
-            "in quotes such as 'reviews/*.parquet', at most 100,000 rows at random are used.",
+            help="Table of texts; by default those of training. Of several files, a folder of Parquet files or a "
+            "pattern in quotes such as 'reviews/*.parquet', at most 100,000 rows at random are used.",
             metavar="[FILES]...",
         ),
     ] = None,
     text: Annotated[str | None, typer.Option("--text", "-t", help="Column that holds the texts.")] = None,
     response: Annotated[
         str | None,
-        typer.Option("--response", "-r", help="Column that holds the response, for its means; of a model of several, the response to show."),
+        typer.Option(
+            "--response",
+            "-r",
+            help="Column that holds the response, for its means; of a model of several, the response to show.",
+        ),
     ] = None,
     label: ClassOption = None,
     by: ByOption = None,

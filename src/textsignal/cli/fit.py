@@ -186,6 +186,6 @@ def _check_flags(given: dict[str, object]) -> None:
     for flag, value in given.items():
         if value:
             raise InputError(
-                f"{flag} cannot be had of files that are read in batches (several, a pattern, a folder, or with "
+                f"{flag} cannot be used with files that are read in batches (several, a pattern, a folder, or with "
                 "--memory); leave it out, or give one file without --memory"
             )

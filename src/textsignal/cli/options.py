@@ -41,12 +41,14 @@ FAMILIES = (
 )
 
 ModelArgument = Annotated[Path, typer.Argument(help="Folder of a model that `textsignal fit` wrote.")]
-FileArgument = Annotated[Path, typer.Argument(help="CSV, TSV, JSON, Parquet or Excel; compressed too (.gz, .zip, ...).")]
+FileArgument = Annotated[
+    Path, typer.Argument(help="CSV, TSV, JSON, Parquet or Excel; compressed too (.gz, .zip, ...).")
+]
 FilesArgument = Annotated[
     list[str],
     typer.Argument(
-        help="CSV, TSV, JSON, Parquet or Excel; compressed too (.gz, .zip, ...). Several, a folder of Parquet files, or a "
-        "pattern in quotes such as 'reviews/*.parquet' are read in batches, and may be larger than memory.",
+        help="CSV, TSV, JSON, Parquet or Excel; compressed too (.gz, .zip, ...). Several, a folder of Parquet files, or "
+        "a pattern in quotes such as 'reviews/*.parquet' are read in batches, and may be larger than memory.",
         metavar="FILES...",
     ),
 ]
@@ -181,7 +183,8 @@ ClustersOption = Annotated[
     ),
 ]
 WeightsOption = Annotated[
-    str | None, typer.Option("--weights", help="Column of weights: how often each row counts.", rich_help_panel=ADVANCED)
+    str | None,
+    typer.Option("--weights", help="Column of weights: how often each row counts.", rich_help_panel=ADVANCED),
 ]
 OverOption = Annotated[
     str | None, typer.Option("--over", help="Column of dates; the report shows what changes over time.")
@@ -202,11 +205,15 @@ SeedOption = Annotated[
 DeviceOption = Annotated[
     str,
     typer.Option(
-        "--device", help="Device to learn themes and tone on: cpu, or cuda for an NVIDIA card.", rich_help_panel=ADVANCED
+        "--device",
+        help="Device to learn themes and tone on: cpu, or cuda for an NVIDIA card.",
+        rich_help_panel=ADVANCED,
     ),
 ]
 JobsOption = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 for all cores.", rich_help_panel=ADVANCED)]
-BadRowsOption = Annotated[OnBadRows, typer.Option("--on-bad-rows", help="Treatment of rows with empty texts or unusable responses.")]
+BadRowsOption = Annotated[
+    OnBadRows, typer.Option("--on-bad-rows", help="Treatment of rows with empty texts or unusable responses.")
+]
 NoTextsOption = Annotated[
     bool, typer.Option("--no-texts", help="Write no text into the report.", rich_help_panel=ADVANCED)
 ]
@@ -228,7 +235,8 @@ LowerOption = Annotated[
     bool, typer.Option("--lower-is-better", help="Less of the response is better, as for severity.")
 ]
 EncodingOption = Annotated[
-    str | None, typer.Option("--encoding", help="Encoding of a CSV, TSV or JSON file; default UTF-8.", rich_help_panel=ADVANCED)
+    str | None,
+    typer.Option("--encoding", help="Encoding of a CSV, TSV or JSON file; default UTF-8.", rich_help_panel=ADVANCED),
 ]
 SepOption = Annotated[
     str | None,

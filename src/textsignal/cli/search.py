@@ -33,7 +33,9 @@ from textsignal.errors import InputError
 
 def search(
     file: FileArgument,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write to; a stopped search resumes from it.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder to write to; a stopped search resumes from it.")
+    ],
     text: TextOption = None,
     response: ResponseOption = None,
     themes: Annotated[

@@ -53,14 +53,14 @@ def obvious_columns(
 ) -> Roles:
     """Return the columns of texts and responses; those not named are taken if only one column can be meant.
 
-    Texts are the only column of words, or else the one whose cells are much longer than those of any other. The response
-    is the column called `response`, or else the only column of numbers.
+    Texts are the only column of words, or else the one whose cells are much longer than those of any other. The
+    response is the column called `response`, or else the only column of numbers.
 
     Examples
     --------
     >>> table = pd.DataFrame({"city": ["Rome"], "review": ["The staff were friendly and helpful."], "stars": [5]})
-    >>> obvious_columns(table, None)
-    Roles(text='review', responses=('stars',), covariates=(), offset=None, weights=None, by=None, over=None, groups=None)
+    >>> obvious_columns(table, None) == Roles("review", ("stars",))
+    True
     """
     if text is None:
         words = {str(name): cells for name, cells in table.items() if name not in responses and _are_words(cells)}

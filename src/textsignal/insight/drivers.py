@@ -101,7 +101,7 @@ def by_cost(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def theme_table(reader: ThemeReader, labels: Sequence[str | None], n_terms: int, better: int) -> pd.DataFrame:
-    """Return the drivers in the texts that a model knows, with coherence; better : 1 if more is better, -1 if less is."""
+    """Return the drivers in the texts that a model knows, with coherence; better : 1 if more is better, else -1."""
     shown = with_words(reader, driver_table(reader.known(better)), labels, n_terms)
     shown.insert(len(shown.columns) - 1, "coherence", reader.words.coherence)
     return by_cost(shown)

@@ -38,8 +38,8 @@ def sentence_contributions(reading: ThemeReading, effects: ThemeEffects) -> tupl
 def sentence_table(reading: ThemeReading, effects: ThemeEffects, labels: list[str]) -> pd.DataFrame:
     """Return one row per sentence of all texts.
 
-    Columns: text (its position), sentence, start, end (position in the text), theme and label (of the main one), share (of that),
-    tone and speaking (contributions of its tone and of its themes), contribution (both).
+    Columns: text (its position), sentence, start, end (position in the text), theme and label (of the main one), share
+    (of that), tone and speaking (contributions of its tone and of its themes), contribution (both).
     """
     texts, main = reading.texts, reading.places.argmax(axis=1)
     tone, speaking = sentence_contributions(reading, effects)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -39,7 +40,7 @@ class TopicAnalysis:
         self.model.save(folder / "model")
         write_csv(with_lists_as_text(self.model.topics()), folder / "topics.csv")
         predictions = self.model.predictions(self.texts)
-        columns = {"row": self.rows + 1, "response": self.responses, "prediction": predictions.mean}
+        columns: dict[str, Any] = {"row": self.rows + 1, "response": self.responses, "prediction": predictions.mean}
         columns |= {"held_out": self.held_out, "unknown": predictions.unknown}
         weights = {f"topic_{k}": weight for k, weight in enumerate(predictions.weights.T)}
         write_csv(pd.DataFrame(columns | weights), folder / "texts.csv", float_format="%.8g")
