@@ -47,8 +47,8 @@ FileArgument = Annotated[
 FilesArgument = Annotated[
     list[str],
     typer.Argument(
-        help="CSV, TSV, JSON, Parquet or Excel; compressed too (.gz, .zip, ...). Several, a folder of Parquet files, or "
-        "a pattern in quotes such as 'reviews/*.parquet' are read in batches, and may be larger than memory.",
+        help="CSV, TSV, JSON, Parquet or Excel; compressed too (.gz, .zip, ...). Several, a folder of Parquet files, "
+        "or a pattern in quotes such as 'reviews/*.parquet' are read in batches, and may be larger than memory.",
         metavar="FILES...",
     ),
 ]
