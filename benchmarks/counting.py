@@ -23,8 +23,8 @@ import pandas as pd
 from sklearn.feature_extraction.text import CountVectorizer
 
 import textsignal as ts
-from textsignal.text.counts import count_codes
-from textsignal.text.markup import without_markup
+from textsignal.text.cleaning import without_markup
+from textsignal.text.features import count_codes
 from textsignal.text.tokens import read_sentences
 
 

@@ -2,7 +2,7 @@
 
     pip install -e '.[bench]'; python benchmarks/fit.py --data ../shared/data
 
-All take the term counts of the training part of hotel_reviews_10k (8,000 documents, 2,000 terms) and 14 themes, and
+All take the term counts of the training part of hotel_reviews_10k (8,000 documents, 2,000 terms) and 14 topics, and
 may use every core. Rounds go in turns, so that a busy spell of the machine hits all; the shortest time counts.
 """
 
@@ -69,7 +69,7 @@ def main() -> None:
     options = parser.parse_args()
     require("tomotopy")
     X, y = training_part(options.data)
-    print(f"{X.shape[0]:,} documents, {X.shape[1]:,} terms, {X.nnz:,} nonzeros, {N_TOPICS} themes")
+    print(f"{X.shape[0]:,} documents, {X.shape[1]:,} terms, {X.nnz:,} nonzeros, {N_TOPICS} topics")
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores, textsignal {ts.__version__}")
     fit_ours(X[:200], y[:200])  # compiled once, before the clock runs
     fits = {

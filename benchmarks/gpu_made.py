@@ -24,7 +24,7 @@ class Reviews:
     words : (sentences, features) what each occurrence carries of its document.
     ends : (documents + 1,) where each document's sentences begin; documents, n_words : (sentences,).
     eta, y : (documents,) the true linear predictor, and stars from 0 to 4.
-    themes : (themes, terms) the true themes.
+    topics : (themes, terms) the true themes.
     """
 
     units: Rows
@@ -35,24 +35,24 @@ class Reviews:
     n_words: Any
     eta: Any
     y: Any
-    themes: np.ndarray
+    topics: np.ndarray
 
 
-def planted_themes(seed: int) -> np.ndarray:
+def planted_topics(seed: int) -> np.ndarray:
     """(themes, terms) shares of terms by Zipf's law; each term is mostly of one theme."""
     rng = np.random.default_rng(seed)
     frequency = 1 / (10 + np.arange(N_TERMS))
     own = rng.permuted(np.arange(N_TERMS) % N_THEMES) == np.arange(N_THEMES)[:, None]
-    themes = frequency * np.where(own, 1.0, 0.02 * rng.lognormal(size=(N_THEMES, N_TERMS)))
-    return themes / themes.sum(axis=1, keepdims=True)
+    topics = frequency * np.where(own, 1.0, 0.02 * rng.lognormal(size=(N_THEMES, N_TERMS)))
+    return topics / topics.sum(axis=1, keepdims=True)
 
 
 def make_reviews(n: int, seed: int = 0) -> Reviews:
     cp = cupy()
-    themes = planted_themes(seed)
+    topics = planted_topics(seed)
     rng = np.random.default_rng(seed + 1)
     tone = TONE_SIZE * rng.normal(size=N_FEATURES) * (rng.random(N_FEATURES) < TONE_SHARE)
-    given = np.uint64(seed), np.int64(n), cp.asarray(np.cumsum(themes, axis=1), dtype=np.float32)
+    given = np.uint64(seed), np.int64(n), cp.asarray(np.cumsum(topics, axis=1), dtype=np.float32)
     sizes = cp.empty((4, n), np.int64)
     grid = blocks(n, 1, 128)
     _code("measure")(*grid, (*given, sizes))
@@ -69,7 +69,7 @@ def make_reviews(n: int, seed: int = 0) -> Reviews:
     planted = cp.asarray(tone, dtype=np.float32), np.float32(CONSTANT)
     _code("write")(*grid, (*given, *planted, ends, *units, *features, *words, *of_units, *responses))
     first, second = ends[0].copy(), ends[1].copy()
-    return Reviews(Rows(*units), Rows(second, *features), Rows(*words), first, *of_units, *responses, themes)
+    return Reviews(Rows(*units), Rows(second, *features), Rows(*words), first, *of_units, *responses, topics)
 
 
 def _code(name: str) -> Any:

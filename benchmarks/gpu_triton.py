@@ -37,8 +37,8 @@ def step(indptr, indices, data, W, HT, per_mass, pull, n, ROWS: tl.constexpr, K:
 
 
 def iterate(indptr: Any, indices: Any, data: Any, W: Any, HT: Any) -> None:
-    n, n_themes = W.shape
+    n, n_topics = W.shape
     mass, pull = HT.sum(dim=0), torch.zeros_like(HT)
     per_mass = torch.where(mass > 0, 1 / mass.clamp_min(1e-30), 0)
-    step[(triton.cdiv(n, ROWS),)](indptr, indices, data, W, HT, per_mass, pull, n, ROWS=ROWS, K=n_themes)
+    step[(triton.cdiv(n, ROWS),)](indptr, indices, data, W, HT, per_mass, pull, n, ROWS=ROWS, K=n_topics)
     HT.mul_(pull / (W.sum(dim=0) + 1e-16))

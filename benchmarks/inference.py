@@ -31,8 +31,8 @@ from textsignal.compute.engines.local import local_compute
 from textsignal.data.covariates.design import Given
 from textsignal.data.write import keep_line, kept_lines
 from textsignal.families import Binomial
-from textsignal.uncertainty.effect_table import EffectTable
-from textsignal.uncertainty.effects import EffectLayout, Resampling, bootstrap_themes, effects_of, gather, parts_of
+from textsignal.uncertainty.effect_table import EffectTable, effect_frame
+from textsignal.uncertainty.effects import CUTS, Evidence, bootstrap, calibrate, effects_of, subgroups
 from textsignal.uncertainty.influence import Talk, cost, fit_loosely
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -59,16 +59,16 @@ def null(name: str, n_themes: int) -> Cell:
         texts, ratings = real.reviews(name, folder)
         rows = rng.choice(len(texts), 2000 if replicate % 10 == 9 else 400, replace=False)
         fitted = model(n_themes, replicate).fit([texts[i] for i in rows], rng.permutation(ratings[rows]))
-        # As estimate_effects does, but halves are asked once for both.
-        evidence = gather(fitted.reader_, fitted.observed()[0], None, 1)
-        layout = EffectLayout(parts_of(None, evidence.talk.weight), fitted.terms_[:n_themes], 0.95)
-        known = evidence.calibrate(0, 1)
-        draws = Resampling(REFITS, 0, 1, lambda number: None)
+        # As estimate_effects does, but both methods share the halves.
+        evidence = Evidence.of(fitted.reader_, fitted.training_observed())
+        parts, known = subgroups(None, evidence.fit.talk.weight), calibrate(evidence, CUTS, 0)
+        labels = fitted.terms_[:n_themes]
+        variances = {"crossfit": None, "bootstrap": bootstrap(evidence, parts, REFITS, 0)}
         found = {
-            "crossfit": effects_of(evidence, layout, known),
-            "bootstrap": bootstrap_themes(evidence, fitted.reader_.fitted.themes, layout, known, draws),
-            "plugin": fitted.estimate_effects(method="plugin").frame,
+            name: effect_frame(effects_of(evidence, parts, known, each), labels, 0.95, np.inf)
+            for name, each in variances.items()
         }
+        found["plugin"] = fitted.estimate_effects(method="plugin").frame
         return {"n": len(rows), **{name: tests(effects) for name, effects in found.items()}}
 
     return run
@@ -129,7 +129,7 @@ def oracle(made: ts.datasets.SyntheticReviews) -> list[list[float]]:
         family=Binomial(4, 1),
         tone=made.tones.astype(float),
         shares=none,
-        spoken=made.mentions,
+        mentioned=made.mentions,
         prevalence=none[0],
         y=made.ratings - 1.0,
         weight=np.ones(n),
@@ -139,7 +139,7 @@ def oracle(made: ts.datasets.SyntheticReviews) -> list[list[float]]:
     with local_compute(1) as compute:
         fit = fit_loosely(talk, compute)
     found = cost(fit, talk.weight)
-    return np.column_stack([found.estimates, np.sqrt(found.variances(talk.weight, None))]).tolist()
+    return np.column_stack([found.estimates, np.sqrt(found.variances)]).tolist()
 
 
 def groups(replicate: int, folder: Path) -> dict[str, Any]:

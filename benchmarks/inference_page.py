@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from textsignal.datasets import review_opinions as judged
-from textsignal.datasets.review_aspects import MOOD_SD
+from textsignal.datasets.synthetic import ASPECTS_EACH, CHANCES, MOOD_SD, OPINION_ASPECTS, OPINIONS_INTERCEPT
 
 Line = tuple[str, int, dict[str, Any]]
 METHODS = {"crossfit": "default", "bootstrap": "bootstrap", "plugin": "plug-in"}
@@ -51,9 +50,7 @@ model.drivers(interval=0.95)  # ranges beside cost and gain
 4. **Bootstrap** draws texts (or whole groups) with replacement, moves themes from where they are, places sentences and
    fits level 2 anew; standard errors are how far refits spread, widened by 3. (Their percentiles are not used: refits
    spread more on the side away from 0, and between their own 2.5% and 97.5% lies the truth in 92% of cases only, with
-   20 themes and no effect.) Themes of other trainings are learnt anew from samples and matched by the Hungarian
-   method; a GLM on the texts that were *not* drawn says how much of them to believe, so these intervals are honest, and
-   wide.
+   20 themes and no effect.)
 5. **Many themes at once:** `p_holm` (Holm) holds for all themes of one quantity together; intervals are for one each.
 
 Intervals are about the themes that the model has: whether these come back is what `model.stability()` says.
@@ -100,13 +97,13 @@ def _null(lines: Sequence[Line]) -> str:
 
 def true_values() -> dict[str, np.ndarray]:
     """Cost and gain of each aspect of `synthetic_reviews(opinions=True)`."""
-    effects = np.array([aspect.effect for aspect in judged.ASPECTS])
-    odds = np.array([aspect.share / (1 - aspect.share) for aspect in judged.ASPECTS])
+    effects = np.array([aspect.effect for aspect in OPINION_ASPECTS])
+    odds = np.array([aspect.share / (1 - aspect.share) for aspect in OPINION_ASPECTS])
     rng, sums = np.random.default_rng(0), np.zeros((2, len(effects)))
     for _ in range(BLOCKS):
         rank = rng.exponential(1 / odds, (DRAWS, len(effects))).argsort(axis=1).argsort(axis=1)
-        tones = rng.choice([-1, 0, 1], rank.shape, p=judged.CHANCES) * (rank < judged.ASPECTS_EACH)
-        eta = judged.INTERCEPT + tones @ effects + rng.normal(0, MOOD_SD, DRAWS)
+        tones = rng.choice([-1, 0, 1], rank.shape, p=CHANCES) * (rank < ASPECTS_EACH)
+        eta = OPINIONS_INTERCEPT + tones @ effects + rng.normal(0, MOOD_SD, DRAWS)
         for side, tone in enumerate((-1, 1)):
             moved = expit(eta[:, None] - effects * np.where(tones == tone, tone, 0))
             sums[side] += 4 * np.abs(moved - expit(eta)[:, None]).mean(axis=0) / BLOCKS
@@ -127,7 +124,7 @@ def _truth(lines: Sequence[Line]) -> str:
             estimate, error, low, high, p = np.moveaxis(found, 2, 0)
             bias = (estimate.mean(axis=0) - truth) / error.mean(axis=0)
             covered = (low < truth) & (truth < high)
-            for a, aspect in enumerate(judged.ASPECTS):
+            for a, aspect in enumerate(OPINION_ASPECTS):
                 power = f"{np.mean(p[:, a] < 0.05):.2f}"
                 of_oracle = f"{np.mean(np.abs(oracle[:, a, 0] / oracle[:, a, 1]) > 1.96):.2f}" if name == "cost" else ""
                 size = f"{oracle[:, a, 1].mean():.4f}" if name == "cost" else ""

@@ -15,7 +15,7 @@ from scipy.stats import rankdata, spearmanr
 import textsignal as ts
 from textsignal.compute.engines.local import local_compute
 from textsignal.reading.observed import observe
-from textsignal.uncertainty.effects import EffectLayout, effects_of, gather, parts_of
+from textsignal.uncertainty.effects import CUTS, Evidence, calibrate, effects_of, subgroups
 from textsignal.uncertainty.influence import fit_loosely
 
 N_TOPICS, REFITS = 14, 200
@@ -43,12 +43,11 @@ def halves(replicate: int, folder: Path) -> dict[str, Any]:
     one, other = np.split(np.arange(len(order)), 2)
     model = ts.TextResponseModel(N_TOPICS, n_jobs=1, random_state=replicate).fit(texts[one].tolist(), ratings[one])
     rows = model.estimate_effects().of("cost").sort_values("theme")
-    evidence = gather(model.reader_, observe(model.tokenise(texts[other].tolist()), ratings[other]), None, 1)
+    evidence = Evidence.of(model.reader_, observe(model.tokenise(texts[other].tolist()), ratings[other]))
     with local_compute(1) as compute:
-        fit = fit_loosely(evidence.text.talk(evidence.talk, np.arange(len(other)), compute), compute)
-    evidence, parts = replace(evidence, fit=fit), parts_of(None, fit.talk.weight)
-    others = effects_of(evidence, EffectLayout(parts, rows["theme"].tolist(), 0.95), evidence.calibrate(0, 1))
-    costs = others.loc[others["quantity"] == "cost", "estimate"]
+        fit = fit_loosely(evidence.learnt_from(np.arange(len(other)), compute), compute)
+    evidence = replace(evidence, fit=fit)
+    costs, _ = effects_of(evidence, subgroups(None, fit.talk.weight), calibrate(evidence, CUTS, 0))[None, "cost"]
     return {"one": rows["estimate"].tolist(), "error": rows["std_error"].tolist(), "other": costs.tolist()}
 
 

@@ -2,7 +2,7 @@
 
     make bench            (or: python benchmarks/kernels.py)
 
-Both sides take the same matrix, start and number of themes in float64. Times are the best of several runs, since
+Both sides take the same matrix, start and number of topics in float64. Times are the best of several runs, since
 other work on the machine only ever adds.
 """
 
@@ -28,10 +28,9 @@ from textsignal.compute.engines.local import local_compute
 from textsignal.compute.kernels import compiled, loops, pad
 from textsignal.compute.kernels.reference import EPSILON
 from textsignal.families import Binomial
-from textsignal.training.coefficient_steps import NewtonStep
-from textsignal.training.corpus import Block, Corpus, Parameters, ResponseSums, Sums, place
+from textsignal.training.corpus import Block, Corpus, Parameters, ResponseSums, place
 from textsignal.training.glm import ResponseModel
-from textsignal.training.joint import AdaptiveGamma, Joint
+from textsignal.training.joint import AdaptiveGamma, Joint, JointSettings, NewtonStep, Sums
 from textsignal.training.start import random_start
 
 N_DOCUMENTS, N_TERMS, N_TOPICS, NONZEROS_A_ROW = 16_000, 500, 14, 47.2
@@ -71,7 +70,8 @@ def joint_iteration(X: sp.csr_array, y: np.ndarray, n_jobs: int, runs: int = 30)
     """Seconds for one iteration of joint training: response, adaptive steps and objective included."""
     with local_compute(n_jobs) as compute:
         blocks, first, response = placed(X, y, compute)
-        method = Joint(blocks, first, response, 0.05, AdaptiveGamma(), NewtonStep())
+        settings = JointSettings(0.05, 0.1, AdaptiveGamma(), NewtonStep(), max_iter=runs, tol=0.0)
+        method = Joint(blocks, first, response, settings)
         state = method.init()
 
         def iterate() -> None:
@@ -88,11 +88,11 @@ def kernel_iteration(X: sp.csr_array, y: np.ndarray, n_jobs: int, runs: int = 30
         HT = first.HT
 
         def update(block: Block) -> Sums:
-            pull = compiled.pull_on_weights(block.X, block.W, HT, block.scratch.pull)
+            pull = compiled.pull_on_weights(block.X, block.W, HT, block.pull)
             nothing = np.zeros(len(block.W))
-            moved = block.scratch.moved
-            block.W[:] = compiled.weight_step(block.W, pull, HT.sum(axis=0), nothing, first.beta, nothing, moved).W
-            text = compiled.text_sums(block.X, block.W, HT, block.text_weight, block.scratch.values)
+            mass = HT.sum(axis=0)
+            block.W[:] = compiled.weight_step(block.W, pull, mass, nothing, first.beta, nothing, block.moved).W
+            text = compiled.text_sums(block.X, block.W, HT, block.text_weight, block.values)
             return Sums(text.pull, text.mass, text.log_loss, NO_RESPONSE)
 
         def iterate() -> None:
@@ -112,7 +112,7 @@ def placed(X: sp.csr_array, y: np.ndarray, compute: Compute) -> tuple[list[Block
     family = Binomial(n=4, lowest=1)
     corpus = Corpus(X, family.encode(y), np.ones(X.shape[0]))
     start = random_start(corpus, N_TOPICS, 0, compute)
-    HT = pad(start.themes.T, compiled, X.dtype)
+    HT = pad(start.topics.T, compiled, X.dtype)
     response = ResponseModel(family, compute, penalty=0.1, fit_intercept=False)
     blocks = place(corpus, start.weights, compute)
     return blocks, Parameters(HT, np.zeros(HT.shape[1]), 0.0), response
@@ -157,7 +157,7 @@ def ratings(n: int) -> np.ndarray:
 def main() -> None:
     print(f"textsignal {ts.__version__}, scikit-learn {sklearn.__version__}, {platform.processor()}")
     X, y = text_matrix(N_DOCUMENTS, N_TERMS, NONZEROS_A_ROW), ratings(N_DOCUMENTS)
-    print(f"\n{N_DOCUMENTS:,} x {N_TERMS} with {X.nnz:,} nonzeros, {N_TOPICS} themes, float64: ms an iteration")
+    print(f"\n{N_DOCUMENTS:,} x {N_TERMS} with {X.nnz:,} nonzeros, {N_TOPICS} topics, float64: ms an iteration")
     print(f"{'threads':>8} {'scikit-learn':>13} {'our kernels':>12} {'ratio':>7} {'joint training':>15} {'ratio':>7}")
     brought = []
     for n_threads in (1, 2):

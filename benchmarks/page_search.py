@@ -30,7 +30,7 @@ KEYSTROKES = """text => [...text].map((_, i) => {
 })"""
 UNPACK = """async () => {
     const before = performance.now();
-    await textsignal.showDocuments();
+    await textsignal.showTexts();
     return performance.now() - before;
 }"""
 

@@ -28,8 +28,8 @@ from threadpoolctl import threadpool_limits
 
 import textsignal as ts
 from textsignal.data.write import keep_line, kept_lines
-from textsignal.estimators.skill import r2_score
-from textsignal.reading.options import MAX_RAW_TERMS
+from textsignal.estimators.predictions import r2_score
+from textsignal.reading.options import TOPIC_TERMS
 
 ROOT = Path(__file__).resolve().parents[1]
 N_TOPICS, N_TERMS, SPLITS = 14, 2000, (0, 1, 2)
@@ -125,7 +125,7 @@ def frequencies(split: Split) -> Outcome:
 
 def logistic(split: Split) -> Outcome:
     """The penalty is the one with the best log loss in cross-validation on the training side."""
-    counter = ts.TextVectorizer(MAX_RAW_TERMS, N_TERMS, weighting="count")
+    counter = ts.TextVectorizer(TOPIC_TERMS[0], N_TERMS, weighting="count")
     X = normalize(counter.fit_transform(split.texts))
     model = LogisticRegressionCV(
         Cs=STRENGTHS, cv=FOLDS, scoring="neg_log_loss", max_iter=2000, l1_ratios=(0.0,), use_legacy_attributes=False

@@ -26,9 +26,9 @@ from sklearn.preprocessing import normalize
 from threadpoolctl import threadpool_limits
 
 import textsignal as ts
-from textsignal.estimators.skill import r2_score
+from textsignal.estimators.predictions import r2_score
 from textsignal.families import Family, NegativeBinomial, Poisson, deviance
-from textsignal.reading.options import MAX_RAW_TERMS
+from textsignal.reading.options import TOPIC_TERMS
 from textsignal.training.word_effects import WordProblem
 
 N_TOPICS, N_TERMS, SPLITS = 14, 2000, (0, 1, 2)
@@ -62,7 +62,7 @@ def words(sides: Sides, peer: str) -> tuple[Any, Any]:
     """Training and test rows of norm 1."""
     train, test = sides.texts()
     if peer == PEERS[0]:
-        counter = ts.TextVectorizer(MAX_RAW_TERMS, N_TERMS, weighting="count")
+        counter = ts.TextVectorizer(TOPIC_TERMS[0], N_TERMS, weighting="count")
         return normalize(counter.fit_transform(train)), normalize(counter.transform(test))
     grams = TfidfVectorizer(ngram_range=(1, 2), min_df=3, sublinear_tf=True)
     return grams.fit_transform(train), grams.transform(test)

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from textsignal import TextResponseModel, TextResponsesModel
-from textsignal.estimators.skill import r2_score
+from textsignal import TextResponseModel
+from textsignal.estimators.predictions import r2_score
 
 FILE, TEXT = "hotel_aspect_ratings_6k.csv.gz", "text"
 RESPONSES = ("overall", "value", "rooms", "location", "cleanliness", "front_desk", "service")
@@ -27,7 +27,7 @@ def table(folder: Path, n_jobs: int = 1) -> pd.DataFrame:
     order = np.random.default_rng(0).permutation(len(reviews))
     training, test = (reviews.iloc[rows] for rows in np.split(order, [int(0.8 * len(reviews))]))
     texts, new_texts = training[TEXT].tolist(), test[TEXT].tolist()
-    together = TextResponsesModel(N_TOPICS, n_jobs=n_jobs).fit(texts, training[[*RESPONSES]]).predict(new_texts)
+    together = TextResponseModel(N_TOPICS, n_jobs=n_jobs).fit(texts, training[[*RESPONSES]]).predict(new_texts)
     rows = []
     for name in RESPONSES:
         alone = TextResponseModel(N_TOPICS, n_jobs=n_jobs).fit(texts, training[name]).predictions(new_texts).mean

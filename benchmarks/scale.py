@@ -36,7 +36,7 @@ from scipy.optimize import linear_sum_assignment
 
 import textsignal as ts
 from textsignal.datasets import synthetic_reviews
-from textsignal.text.sentences import sentence_spans
+from textsignal.text.tokens import read_sentences
 
 #: What is timed: steps that follow each other.
 STEPS = {
@@ -139,7 +139,9 @@ def resample(file: Path, n_documents: int, data: Path) -> None:
     """Write reviews: hotel reviews, of which half of the sentences are others' with the same rating."""
     table = pd.read_csv(data / "hotel_reviews_10k.csv.gz")
     rng, ratings = np.random.default_rng(0), table["rating"].to_numpy()
-    sentences = [[text[a:b] for a, b in sentence_spans(text)] for text in table["text"].astype(str)]
+    read = read_sentences(table["text"].astype(str))
+    spans = np.split(read.spans, read.sentence_ends[1:-1])
+    sentences = [[text[a:b] for a, b in found] for text, found in zip(read.texts, spans, strict=True)]
     pools = {
         level: [sentence for i in np.flatnonzero(ratings == level) for sentence in sentences[i]]
         for level in np.unique(ratings)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from textsignal.datasets import synthetic_reviews
-from textsignal.text.sentences import sentence_spans
+from textsignal.text.tokens import read_sentences
 
 #: Made reviews whose sentences documents are put together from; how many a document has; documents of a batch.
 POOL, SENTENCES, BATCH = 20_000, 6, 2**15
@@ -25,11 +25,9 @@ def endless(n_documents: int, seed: int = 0) -> Iterator[pa.Table]:
     """
     pool = synthetic_reviews(POOL, seed=seed)
     ratings = np.asarray(pool.ratings, dtype=float)
-    spans = [sentence_spans(text) for text in pool.texts]
-    texts = pa.array(
-        [text[a:b] for text, found in zip(pool.texts, spans, strict=True) for a, b in found], pa.large_string()
-    )
-    of_sentence = np.repeat(ratings, [len(found) for found in spans])
+    read = read_sentences(pool.texts)
+    sentences = [pool.texts[i][a:b] for i, (a, b) in zip(read.documents, read.spans, strict=True)]
+    texts, of_sentence = pa.array(sentences, pa.large_string()), ratings[read.documents]
     levels, counts = np.unique(ratings, return_counts=True)
     places = [np.flatnonzero(of_sentence == level) for level in levels]
     for number, start in enumerate(range(0, n_documents, BATCH)):

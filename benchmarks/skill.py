@@ -1,4 +1,4 @@
-"""Skill and themes of textsignal beside its peers, on public review texts: the numbers of `docs/skill.md`.
+"""Skill and topics of textsignal beside its peers, on public review texts: the numbers of `docs/skill.md`.
 
     make skill                                    everything that is not finished yet, then the page
     python benchmarks/skill.py --render           the page alone
@@ -56,7 +56,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Result:
-    """A finished cell, a line of the results file. npmi, exclusivity : None for a method without themes."""
+    """A finished cell, a line of the results file. npmi, exclusivity : None for a method without topics."""
 
     set: str
     terms: int | None
@@ -95,14 +95,14 @@ def compute(cell: Cell, folder: Path) -> Result:
         before = time.process_time()
         outcome = cell.method.run(split)
         seconds = time.process_time() - before
-    y, themes = split.test.y, outcome.themes
+    y, topics = split.test.y, outcome.topics
     return Result(
         *cell.key,
         r2=r2_score(y, outcome.predicted),
         rmse=rmse(y, outcome.predicted),
         deviance=deviance_explained(split, outcome.predicted),
-        npmi=None if themes is None else float(coherence(split.train.counts, themes).mean()),
-        exclusivity=None if themes is None else float(exclusivity(themes).mean()),
+        npmi=None if topics is None else float(coherence(split.train.counts, topics).mean()),
+        exclusivity=None if topics is None else float(exclusivity(topics).mean()),
         seconds=seconds,
         machine=machine(),
     )

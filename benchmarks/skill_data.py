@@ -13,7 +13,7 @@ from sklearn.preprocessing import normalize
 
 import textsignal as ts
 from textsignal.families import Binomial
-from textsignal.reading.options import MAX_RAW_TERMS
+from textsignal.reading.options import TOPIC_TERMS
 
 TERMS, SPLITS = (2000, 500), (0, 1, 2)
 STARS = Binomial(n=4, lowest=1)
@@ -86,8 +86,8 @@ def load_split(source: Source, n_terms: int, seed: int, folder: Path) -> Split:
     order = np.random.default_rng(seed).permutation(len(texts))
     cut = int(0.8 * len(texts))
     train_texts, test_texts = ([texts[i] for i in part] for part in (order[:cut], order[cut:]))
-    counter = ts.TextVectorizer(MAX_RAW_TERMS, n_terms, weighting="count", strip_markup=False).fit(train_texts)
-    weigher = ts.TextVectorizer(MAX_RAW_TERMS, n_terms, weighting="tfidf", strip_markup=False).fit(train_texts)
+    counter = ts.TextVectorizer(TOPIC_TERMS[0], n_terms, weighting="count", strip_markup=False).fit(train_texts)
+    weigher = ts.TextVectorizer(TOPIC_TERMS[0], n_terms, weighting="tfidf", strip_markup=False).fit(train_texts)
 
     def side(documents: list[str], rows: np.ndarray) -> Side:
         return Side(documents, counter.transform(documents), weigher.transform(documents), y[rows])

@@ -1,6 +1,6 @@
-"""The methods that `benchmarks/skill.py` compares: from one split of a set to predictions, and themes if there are any.
+"""The methods that `benchmarks/skill.py` compares: from one split of a set to predictions, and topics if there are any.
 
-Every method sees the same terms, except ridge on 1-2-grams, which counts its own. All have 14 themes, seed 0 and one
+Every method sees the same terms, except ridge on 1-2-grams, which counts its own. All have 14 topics, seed 0 and one
 thread.
 """
 
@@ -20,7 +20,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeCV
 from sklearn.preprocessing import normalize
 
 import textsignal as ts
-from textsignal.evaluation.methods import theme_shares
+from textsignal.evaluation.methods import topic_shares
 from textsignal.families import Binomial
 
 N_TOPICS, SEED = 14, 0
@@ -34,10 +34,10 @@ SUPERVISIONS = (0.2, 0.5, 1.0, 3.0)
 
 @dataclass(frozen=True)
 class Outcome:
-    """predicted : (test documents,) expected responses; themes : (themes, terms) shares of terms, or None."""
+    """predicted : (test documents,) expected responses; topics : (topics, terms) shares of terms, or None."""
 
     predicted: np.ndarray
-    themes: np.ndarray | None = None
+    topics: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -81,12 +81,12 @@ def binomial_l2(split: Split) -> Outcome:
 
 
 def two_stage(split: Split) -> Outcome:
-    """KL-NMF of counts, then the binomial GLM on each document's shares of themes, from text alone on both sides."""
+    """KL-NMF of counts, then the binomial GLM on each document's shares of topics, from text alone on both sides."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        shares, new_shares, themes = theme_shares(split.train.counts, split.test.counts, n_themes=N_TOPICS, seed=SEED)
+        shares, new_shares, topics = topic_shares(split.train.counts, split.test.counts, n_topics=N_TOPICS, seed=SEED)
     X, X_test = sp.csr_matrix(shares), sp.csr_matrix(new_shares)
-    return Outcome(binomial_glm(X, split.train.y, X_test, split.scale), themes)
+    return Outcome(binomial_glm(X, split.train.y, X_test, split.scale), topics)
 
 
 def binomial_glm(X: sp.csr_matrix, y: np.ndarray, X_test: sp.csr_matrix, scale: Binomial) -> np.ndarray:
@@ -123,8 +123,8 @@ def tomotopy_slda(split: Split) -> Outcome:
     model.infer(new, workers=1)
     predicted = np.full(len(documents), centre)
     predicted[known] += spread * np.ravel(model.estimate(new))
-    themes = np.array([model.get_theme_word_dist(k) for k in range(N_TOPICS)])
-    return Outcome(predicted, in_columns(themes, model.used_vocabs, split.terms))
+    topics = np.array([model.get_topic_word_dist(k) for k in range(N_TOPICS)])
+    return Outcome(predicted, in_columns(topics, model.used_vocabs, split.terms))
 
 
 def topica_slda(split: Split) -> Outcome:
@@ -144,7 +144,7 @@ def topica_slda(split: Split) -> Outcome:
     )
     predicted = np.full(len(new), centre)
     predicted[known] += spread * np.asarray(model.predict([words for words in new if words]))
-    return Outcome(predicted, in_columns(np.asarray(model.theme_word), model.vocabulary, split.terms))
+    return Outcome(predicted, in_columns(np.asarray(model.topic_word), model.vocabulary, split.terms))
 
 
 def tokens(counts: sp.csr_matrix, terms: np.ndarray) -> list[list[str]]:
@@ -153,11 +153,11 @@ def tokens(counts: sp.csr_matrix, terms: np.ndarray) -> list[list[str]]:
     return [part.tolist() for part in np.split(words, np.ravel(ends)[:-1])]
 
 
-def in_columns(themes: np.ndarray, vocabulary: list[str], terms: np.ndarray) -> np.ndarray:
-    """Themes over a package's own vocabulary as themes over our terms."""
+def in_columns(topics: np.ndarray, vocabulary: list[str], terms: np.ndarray) -> np.ndarray:
+    """Topics over a package's own vocabulary as topics over our terms."""
     column = {term: j for j, term in enumerate(terms)}
-    placed = np.zeros((len(themes), len(terms)))
-    placed[:, [column[word] for word in vocabulary]] = themes
+    placed = np.zeros((len(topics), len(terms)))
+    placed[:, [column[word] for word in vocabulary]] = topics
     return placed
 
 

@@ -12,7 +12,7 @@ from skill_methods import METHODS, Method
 
 import textsignal as ts
 from textsignal.evaluation.methods import NMF_UPDATES
-from textsignal.reading.options import MAX_RAW_TERMS
+from textsignal.reading.options import TOPIC_TERMS
 
 HEAD = """# Skill beside other methods
 
@@ -32,17 +32,17 @@ Split s takes `p = numpy.random.default_rng(s).permutation(rows)` and trains on 
 means over the {n_splits} splits, with ± half the range for R2. The splits share rows, so this range is not a
 standard error. All methods of a table see the same terms: our `TextVectorizer` with its own stop list, the {raw} most
 frequent words of the training texts, cut to the number of terms in the heading. Ridge on 1-2-grams and the mean do
-not depend on them and stand in both tables. All have {themes} themes, seed {seed} and one thread. Ratings run from 1 to
+not depend on them and stand in both tables. All have {topics} topics, seed {seed} and one thread. Ratings run from 1 to
 5, Binomial(4); those of wine from 80 to 100, Binomial(20). clothing_10k is the first 10,000 rows of
 clothing_reviews_22k.
 
 - **R2** and **RMSE** are of the expected response on the test texts, as predicted, neither rounded nor clipped.
 - **Deviance explained** is 1 - deviance / (deviance of the training mean), binomial, for all methods. Predictions of
   linear methods can leave the scale, so for this column all are kept {margin:.0%} of its width away from its ends.
-- **NPMI** is the mean over themes and over all pairs of a theme's ten most probable terms, by co-occurrence in the
+- **NPMI** is the mean over topics and over all pairs of a topic's ten most probable terms, by co-occurrence in the
   training texts; a pair that never co-occurs counts -1.
-- **Exclusivity** is the mean over themes and their ten most probable terms of p(term given theme), divided by its sum
-  over all themes.
+- **Exclusivity** is the mean over topics and their ten most probable terms of p(term given topic), divided by its sum
+  over all topics.
 - **Seconds** are processor time of fitting and predicting in one thread; other work on the machine can lengthen
   them. Counting words is left out, except for 1-2-grams.
 
@@ -53,7 +53,7 @@ The methods, with a package's own defaults where nothing else is said:
   response; a fifth of the training part chooses the penalty.
 - *1-2-grams*: all in two training texts or more, stop words kept, rows of norm 1.
 - *two-stage*: scikit-learn's KL-`NMF` of counts, multiplicative updates, at most {nmf} iterations; then the binomial
-  GLM on each text's shares of themes.
+  GLM on each text's shares of topics.
 - *tomotopy*: `SLDAModel` with a linear response, standardised; {tomotopy} sweeps.
 - *topica*: `SupervisedLDA`, variational, {topica} iterations, response standardised.
 - *textsignal*: `GLMNMF`; joint training on the paper's X, predictive on counts.
@@ -151,8 +151,8 @@ def page(cells: Sequence[Result], sets: Sequence[str], terms: Sequence[int], n_s
     results = Results(cells, n_splits)
     notes = NOTES.format(
         n_splits=n_splits,
-        raw=f"{MAX_RAW_TERMS:,}",
-        themes=methods.N_TOPICS,
+        raw=f"{TOPIC_TERMS[0]:,}",
+        topics=methods.N_TOPICS,
         seed=methods.SEED,
         margin=margin,
         nmf=NMF_UPDATES,
@@ -184,8 +184,8 @@ def summary(results: Results, sets: Sequence[str], n_terms: int) -> str:
     npmi = {name: results.texts(name, n_terms, NPMI) for name in sets}
 
     def entry(name: str, row: int) -> str:
-        skill, themes = r2[name][row].split(" ± ")[0], npmi[name][row]
-        return skill if themes == DASH else f"{skill} ({themes})"
+        skill, topics = r2[name][row].split(" ± ")[0], npmi[name][row]
+        return skill if topics == DASH else f"{skill} ({topics})"
 
     rows = [[method.label, *(entry(name, i) for name in sets)] for i, method in enumerate(METHODS)]
     return table(["method", *sets], rows) + "\nThe best of a column is bold.\n"

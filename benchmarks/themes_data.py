@@ -11,7 +11,7 @@ import pandas as pd
 from skill_data import SOURCES, STARS
 
 from textsignal.families import Binomial
-from textsignal.text.sentences import sentence_spans
+from textsignal.text.tokens import read_sentences
 
 #: Sets by the short names that this page uses.
 SETS = dict(zip(("hotel", "short", "clothing", "kaggle", "long", "google", "wine"), SOURCES, strict=True))
@@ -128,5 +128,6 @@ def read_rated(folder: Path, aspects: Sequence[str], rows: int | None = None) ->
 
 def cut_sentences(texts: Sequence[str]) -> tuple[list[str], np.ndarray]:
     """All sentences of texts, and for each the number of its text."""
-    found = [[text[start:end] for start, end in sentence_spans(text)] for text in texts]
-    return [sentence for part in found for sentence in part], np.repeat(np.arange(len(found)), [len(p) for p in found])
+    read = read_sentences(texts)
+    sentences = [texts[i][start:end] for i, (start, end) in zip(read.documents, read.spans, strict=True)]
+    return sentences, read.documents

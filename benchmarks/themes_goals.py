@@ -62,7 +62,7 @@ def goals(results: Results, noise: Sequence[int]) -> list[Goal]:
         at_least("sets on which NPMI reaches predictive's", COHERENT_SETS, coherent_sets(results), "d"),
     ]
     found += [
-        at_least(f"greatest over least reach on {name}", REACH_RATIO, mentions_ratio(results, name), ".1f")
+        at_least(f"greatest over least reach on {name}", REACH_RATIO, reach_ratio(results, name), ".1f")
         for name in ("hotel", "short")
     ]
     found += [at_least(f"stability on {name}", asked, results.steady(ours, name)) for name, asked in STEADY.items()]
@@ -80,20 +80,20 @@ def coherent_sets(results: Results) -> int | None:
     return sum(ours >= theirs for ours, theirs in pairs) if complete else None
 
 
-def mentions_ratio(results: Results, name: str) -> float | None:
-    reach = results.fit(OURS.name, name, "mentions")
+def reach_ratio(results: Results, name: str) -> float | None:
+    reach = results.fit(OURS.name, name, "reach")
     return None if reach is None else reach[1] / max(reach[0], 1e-12)
 
 
 def noise_goals(results: Results, size: int) -> list[Goal]:
-    r2, cost = (results.noise(OURS.name, size, field) for field in ("r2", "cost"))
+    r2, lift = (results.noise(OURS.name, size, field) for field in ("r2", "lift"))
     low, high = NOISE_R2
     name = f"{size:,} documents, responses permuted"
     span = f"{min(r2):.3f} to {max(r2):.3f}" if r2 else None
     within = low <= min(r2) and max(r2) <= high if r2 else None
     return [
         Goal(f"{name}: R2", f"{low} to {high}", span, within),
-        at_most(f"{name}: largest cost", NOISE_LIFT, max(cost) if cost else None, ".4f"),
+        at_most(f"{name}: largest lift", NOISE_LIFT, max(lift) if lift else None, ".4f"),
     ]
 
 

@@ -20,9 +20,9 @@ from themes_data import Documents, permuted, read_labelled, read_rated, read_set
 from themes_methods import Fitted, Method, themes_model, topics_model
 
 from textsignal.datasets import synthetic_reviews
-from textsignal.estimators.skill import r2_score
+from textsignal.estimators.predictions import r2_score
 from textsignal.text.tokenise import words
-from textsignal.training.coherence import coherence, top_terms
+from textsignal.training.topics import coherence, top_terms
 
 #: Terms of a topic that NPMI is taken of, and terms that say which aspect it is.
 COHERENT, LEADING = 10, 8

@@ -26,8 +26,8 @@ from themes_data import Documents, cut_sentences
 
 import textsignal as ts
 from textsignal.families import Binomial
-from textsignal.reading.labels import relevance
-from textsignal.reading.options import MAX_RAW_TERMS
+from textsignal.reading.options import TOPIC_TERMS
+from textsignal.reading.words import relevance
 from textsignal.text.tokenise import words
 
 #: Sweeps of LDA; 500 gave no better themes.
@@ -75,11 +75,12 @@ class Method:
 
 def themes_model(n_topics: int, scale: Binomial, seed: int, n_jobs: int = 1) -> Any:
     """The model that this benchmark is about."""
-    return ts.TextResponseModel(n_topics, training="themes", family=scale, random_state=seed, n_jobs=n_jobs)
+    return ts.TextResponseModel(n_topics, family=scale, random_state=seed, n_jobs=n_jobs)
 
 
-def topics_model(n_topics: int, scale: Binomial, seed: int, training: str, n_jobs: int = 1) -> ts.TextResponseModel:
-    return ts.TextResponseModel(n_topics, training=training, family=scale, random_state=seed, n_jobs=n_jobs)
+def topics_model(n_topics: int, scale: Binomial, seed: int, training: str, n_jobs: int = 1) -> ts.TopicModel:
+    estimator = ts.GLMNMF(n_topics, training=training, family=scale, random_state=seed, n_jobs=n_jobs)
+    return ts.TopicModel(estimator)
 
 
 class FittedThemes:
@@ -113,10 +114,10 @@ class FittedThemes:
         return [terms[:n] for terms in self.drivers("terms")]
 
     def reach(self) -> np.ndarray:
-        return self.drivers("reach").to_numpy()
+        return self.drivers("mentions").to_numpy()
 
     def lift(self) -> np.ndarray:
-        return self.drivers("lift").to_numpy()
+        return self.drivers("cost").to_numpy()
 
 
 class Topics:
@@ -258,7 +259,7 @@ class Peer(Topics):
 
 def new_counter() -> ts.TextVectorizer:
     """The terms of `benchmarks/skill.py`."""
-    return ts.TextVectorizer(MAX_RAW_TERMS, TERMS[0], weighting="count", strip_markup=False)
+    return ts.TextVectorizer(TOPIC_TERMS[0], TERMS[0], weighting="count", strip_markup=False)
 
 
 class UnitTopics(Protocol):

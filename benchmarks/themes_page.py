@@ -14,7 +14,7 @@ from themes_measures import ADDED, ASPECTS, NEGATIONS, SAMPLES, TIMED, TIMES
 from themes_methods import EMBEDDED, LDA_SWEEPS, METHODS, OURS, REACH_DOCUMENTS
 from themes_results import JUDGED_SEEDS, MEAN_OF, Measure, Result, Results, mean
 
-HEAD = """# Themes beside other theme models
+HEAD = """# Themes beside other topic models
 
 Made by `benchmarks/themes.py`; do not edit by hand. To make it again:
 
@@ -24,34 +24,34 @@ python benchmarks/themes.py --data FOLDER --ours --page docs/themes.md    # them
 ```
 
 The review sets are not part of this repository. All have the documented split
-(`numpy.random.default_rng(0).permutation(rows)`, the first 80% train), 14 themes and seed 0 unless something else is
+(`numpy.random.default_rng(0).permutation(rows)`, the first 80% train), 14 topics and seed 0 unless something else is
 said. The best of a column is bold.
 """
 
 NOTES = """## How it was measured
 
 - **R2** is of the expected response on the test texts. LDA, sLDA and BERTopic have the binomial GLM with ridge
-  penalty of [skill](skill.md) on each text's shares of themes, found from the text alone on both sides. (sLDA's own
+  penalty of [skill](skill.md) on each text's shares of topics, found from the text alone on both sides. (sLDA's own
   prediction is on that page.)
-- **NPMI** is the mean over themes and all pairs of a theme's ten most probable terms (BERTopic: of the largest
+- **NPMI** is the mean over topics and all pairs of a topic's ten most probable terms (BERTopic: of the largest
   c-TF-IDF), by co-occurrence in the training texts; a pair that never co-occurs counts -1.
 - **People's labels**: trained on hotel reviews, judged by sentences that people labelled and that nothing is trained
   on. Main theme of a sentence against its entity, for sentences of one entity with 20 sentences or more: NMI, and
   accuracy where each theme takes its commonest label in one half, tested on the other. AUC of the linear predictor
   against polarity. Means over seeds {seeds}.
-- **Guests' own ratings**: trained on the overall rating of three quarters of 6,000 reviews; on the rest, the theme
+- **Guests' own ratings**: trained on the overall rating of three quarters of 6,000 reviews; on the rest, the topic
   whose contribution correlates most with a guest's rating of an aspect, given the overall rating. It is the right one
   if one of its eight leading terms names the aspect (list in `benchmarks/themes_measures.py`). Value is not part of
   the mean.
 - **Reach**: share of training documents that have a sentence at least half of which is about a theme; for others, a
-  sentence mostly about a theme, in the first {reach:,} documents.
-- **Stability**: {samples} subsamples of 80% of the training side; cosines of matched themes (Hungarian), mean over
+  sentence mostly about a topic, in the first {reach:,} documents.
+- **Stability**: {samples} subsamples of 80% of the training side; cosines of matched topics (Hungarian), mean over
   all pairs.
-- **Permuted responses**: R2 on a test side that is permuted too. Cost is how much the mean rating would rise if what
-  a theme costs were gone; for theme models what it costs is share times effect against the average text, so a large
-  theme has a cost even where its share hardly varies. Five permutations for themes, predictive and joint, of which the
-  largest cost counts; one for the others.
-- **Other numbers of themes** are left out for sLDA, and stability there for all but ours: too slow.
+- **Permuted responses**: R2 on a test side that is permuted too. Lift is how much the mean rating would rise if what
+  a topic costs were gone; for topic models what it costs is share times effect against the average text, so a large
+  topic has a lift even where its share hardly varies. Five permutations for themes, predictive and joint, of which the
+  largest lift counts; one for the others.
+- **Other numbers of topics** are left out for sLDA, and stability there for all but ours: too slow.
 - **Adding up**: largest difference between the linear predictor and the sum of constant and contributions, over
   {added:,} test documents; for themes also over sentences.
 - **Seconds** of the table are processor time of one fit from raw text in one thread, beside other work on the
@@ -61,20 +61,20 @@ NOTES = """## How it was measured
 - **LDA, sLDA**: tomotopy with its own defaults, one worker, {lda} and {slda} sweeps, the {terms:,} terms of
   [skill](skill.md). On sentences, a document's shares are the mean of its sentences', by number of terms.
 - **BERTopic**: its own classes without any download: TF-IDF (scikit-learn's English stop list) and {embedded}
-  singular vectors, scaled to length 1, for the embedding; no UMAP; k-means for a given number of themes; c-TF-IDF. A
-  document, or a sentence, has one theme.
+  singular vectors, scaled to length 1, for the embedding; no UMAP; k-means for a given number of topics; c-TF-IDF. A
+  document, or a sentence, has one topic.
 
 ## What contradicts expectations, among the peers
 
-- Units decide more than the model: themes of sentences agree with people's labels far better than themes of documents,
+- Units decide more than the model: topics of sentences agree with people's labels far better than topics of documents,
   and predict far worse, for LDA and for BERTopic alike.
-- The most coherent themes by NPMI are not those that people see: sLDA leads on most sets, and its NMI is among the
-  lowest. Its responses bring its themes hardly nearer to the labels than those of LDA on documents.
+- The most coherent topics by NPMI are not those that people see: sLDA leads on most sets, and its NMI is among the
+  lowest. Its responses bring its topics hardly nearer to the labels than those of LDA on documents.
 - Clusters of documents by BERTopic are the steadiest and predict little. Cosines of its c-TF-IDF, which counts common
   words less, are not quite those of shares of terms.
-- The rule for the right theme is easy for mixed themes: LDA's "not, hotel, star, but, more, rooms" is right for rooms
+- The rule for the right theme is easy for mixed topics: LDA's "not, hotel, star, but, more, rooms" is right for rooms
   and for cleanliness. Read it beside the correlation.
-- With permuted responses joint training predicts worse than the mean, and predictive training still reports costs.
+- With permuted responses joint training predicts worse than the mean, and predictive training still reports lifts.
 
 ## What was chosen by looking at which numbers
 
@@ -95,7 +95,7 @@ NOTES = """## How it was measured
 """
 
 
-def page(cells: Sequence[Result], n_cells: int, noise: Sequence[int], themes: Sequence[int]) -> str:
+def page(cells: Sequence[Result], n_cells: int, noise: Sequence[int], topics: Sequence[int]) -> str:
     """The whole page."""
     results = Results(cells)
     machines = "\n".join(f"- {text}" for text in sorted({cell.machine for cell in cells}))
@@ -103,7 +103,7 @@ def page(cells: Sequence[Result], n_cells: int, noise: Sequence[int], themes: Se
     groups = measures(results, noise)
     notes = NOTES.format(
         seeds=", ".join(map(str, JUDGED_SEEDS)),
-        mentions=REACH_DOCUMENTS,
+        reach=REACH_DOCUMENTS,
         samples=SAMPLES,
         added=ADDED,
         timed=TIMED,
@@ -118,11 +118,11 @@ def page(cells: Sequence[Result], n_cells: int, noise: Sequence[int], themes: Se
     parts += ["## What was asked of themes, and what they reach\n", asked, ahead(groups)]
     for title, columns in groups.items():
         parts += [f"## {title}\n", compared(columns)]
-    parts += ["## Reach, least and greatest\n", mentions_table(results)]
+    parts += ["## Reach, least and greatest\n", reach_table(results)]
     parts += ["## Negations, expected ratings by themes\n", negation_table(results)]
     parts += ["## Time\n", time_table(results)]
     parts += [
-        f"## Other numbers of themes: {name}\n\n{themes_table(results, name, themes)}" for name in ("hotel", "short")
+        f"## Other numbers of topics: {name}\n\n{topics_table(results, name, topics)}" for name in ("hotel", "short")
     ]
     return "\n".join(part for part in [*parts, notes] if part)
 
@@ -142,7 +142,7 @@ def measures(results: Results, noise: Sequence[int]) -> dict[str, list[Measure]]
     def worst_noise(size: int) -> list[Measure]:
         return [
             Measure(f"{size:,}: R2", lambda method: mean(results.noise(method, size, "r2")), None),
-            Measure(f"{size:,}: cost", lambda method: max(results.noise(method, size, "cost"), default=None), min),
+            Measure(f"{size:,}: lift", lambda method: max(results.noise(method, size, "lift"), default=None), min),
         ]
 
     def spread(method: str) -> float | None:
@@ -163,7 +163,7 @@ def measures(results: Results, noise: Sequence[int]) -> dict[str, list[Measure]]
             Measure("mean", results.aspect_mean),
             Measure(f"right theme, of {len(MEAN_OF)}", results.aspects_right, form="d"),
         ],
-        "Stability: mean cosine of matched themes": [
+        "Stability: mean cosine of matched topics": [
             Measure(name, lambda method, name=name: results.steady(method, name))
             for name in ("hotel", "short", "clothing")
         ],
@@ -172,7 +172,7 @@ def measures(results: Results, noise: Sequence[int]) -> dict[str, list[Measure]]
             Measure("greatest", lambda method: max(results.over_seeds(method, "r2"), default=None)),
             Measure("range", spread, min, ".4f"),
         ],
-        "Permuted responses, mean R2 and largest cost by number of documents": [
+        "Permuted responses, mean R2 and largest lift by number of documents": [
             column for size in noise for column in worst_noise(size)
         ],
         "Adding up, and seconds of one fit": [
@@ -223,9 +223,9 @@ def is_ahead(column: Measure, method: str) -> bool:
     return column.best([ours, theirs]) == theirs
 
 
-def mentions_table(results: Results) -> str:
+def reach_table(results: Results) -> str:
     def entry(method: str, name: str) -> str:
-        reach = results.fit(method, name, "mentions")
+        reach = results.fit(method, name, "reach")
         return "–" if reach is None else f"{reach[0]:.0%}, {reach[1]:.0%}"
 
     return table(["method", *SETS], [[m.label, *(entry(m.name, name) for name in SETS)] for m in METHODS])
@@ -251,17 +251,17 @@ def time_table(results: Results) -> str:
     return table(head, rows)
 
 
-def themes_table(results: Results, name: str, themes: Sequence[int]) -> str:
-    """Methods and numbers of themes by measures; rows of which nothing is known are left out."""
+def topics_table(results: Results, name: str, topics: Sequence[int]) -> str:
+    """Methods and numbers of topics by measures; rows of which nothing is known are left out."""
 
     def text(value: float | None) -> str:
         return "–" if value is None else f"{value:.3f}"
 
-    def row(method: str, label: str, n_themes: int) -> list[str]:
+    def row(method: str, label: str, n_topics: int) -> list[str]:
         fields = ("r2", "npmi", *(("nmi", "accuracy") if name == "hotel" else ()))
-        numbers = [results.fit(method, name, field, n_themes) for field in fields]
-        return [label, str(n_themes), *map(text, [*numbers, results.steady(method, name, n_themes)])]
+        numbers = [results.fit(method, name, field, n_topics) for field in fields]
+        return [label, str(n_topics), *map(text, [*numbers, results.steady(method, name, n_topics)])]
 
-    head = ["method", "themes", "R2", "NPMI", *(("NMI", "accuracy") if name == "hotel" else ()), "stability"]
-    rows = [row(m.name, m.label, n) for m in METHODS for n in sorted(themes)]
+    head = ["method", "topics", "R2", "NPMI", *(("NMI", "accuracy") if name == "hotel" else ()), "stability"]
+    rows = [row(m.name, m.label, n) for m in METHODS for n in sorted(topics)]
     return table(head, [row for row in rows if set(row[2:]) != {"–"}])

@@ -23,7 +23,7 @@ class Result:
     question: str
     method: str
     set: str
-    n_themes: int
+    n_topics: int
     seed: int
     size: int | None
     values: dict[str, Any]
@@ -37,23 +37,23 @@ class Results:
     cells: Sequence[Result]
 
     def values(
-        self, question: str, method: str, set_name: str, n_themes: int = USUAL, seed: int = 0, size: int | None = None
+        self, question: str, method: str, set_name: str, n_topics: int = USUAL, seed: int = 0, size: int | None = None
     ) -> dict[str, Any]:
         """The values of one cell; empty if it is not finished."""
-        wanted = (question, method, set_name, n_themes, seed, size)
-        found = (c for c in self.cells if (c.question, c.method, c.set, c.n_themes, c.seed, c.size) == wanted)
+        wanted = (question, method, set_name, n_topics, seed, size)
+        found = (c for c in self.cells if (c.question, c.method, c.set, c.n_topics, c.seed, c.size) == wanted)
         return next((cell.values for cell in found), {})
 
-    def fit(self, method: str, set_name: str, field: str, n_themes: int = USUAL) -> Any:
-        return self.values("fit", method, set_name, n_themes).get(field)
+    def fit(self, method: str, set_name: str, field: str, n_topics: int = USUAL) -> Any:
+        return self.values("fit", method, set_name, n_topics).get(field)
 
     def over_seeds(self, method: str, field: str, seeds: Sequence[int] | None = None) -> list[float]:
         """One number per seed, on hotel."""
-        cells = [c for c in self.cells if (c.question, c.method, c.set, c.n_themes) == ("fit", method, "hotel", USUAL)]
+        cells = [c for c in self.cells if (c.question, c.method, c.set, c.n_topics) == ("fit", method, "hotel", USUAL)]
         return [c.values[field] for c in cells if seeds is None or c.seed in seeds]
 
-    def steady(self, method: str, set_name: str, n_themes: int = USUAL) -> float | None:
-        return self.values("stability", method, set_name, n_themes).get("cosine")
+    def steady(self, method: str, set_name: str, n_topics: int = USUAL) -> float | None:
+        return self.values("stability", method, set_name, n_topics).get("cosine")
 
     def aspects(self, method: str) -> dict[str, Any]:
         return self.values("aspects", method, "aspects")

@@ -41,8 +41,8 @@ def main() -> None:
         train, _ = halves(len(y))
         documents, ratings = [texts[i] for i in train], y[train]
         models = {
-            "themes": ts.TextResponseModel(N_THEMES, family=scale, training="themes"),
-            "predictive": ts.TextResponseModel(N_THEMES, family=scale, training="predictive"),
+            "themes": ts.TextResponseModel(N_THEMES, family=scale),
+            "predictive": ts.TopicModel(ts.GLMNMF(N_THEMES, training="predictive", family=scale)),
         }
         times: dict[str, list[float]] = {training: [] for training in models}
         for model in models.values():

@@ -26,9 +26,9 @@ import numpy as np
 import pandas as pd
 
 from reproduction.reviews import Excluded, ReviewSample
-from textsignal.data.read import check_file, one_line, unpacked
-from textsignal.datasets.common import Seed, check_integer, generator
-from textsignal.errors import InputError
+from textsignal.data.read import check_file, unpacked
+from textsignal.datasets.simulated import Seed, check_integer, generator
+from textsignal.errors import InputError, one_line
 
 Record = dict[str, Any]
 

@@ -33,11 +33,11 @@ from reproduction.methods import (
 from reproduction.page import table_of
 from reproduction.samples import MAX_RAW_TERMS, MAX_TERMS, Sample, Split, split_sample
 from reproduction.study import Cell, Columns, Plan, Row, Study, Tables
-from textsignal.estimators.base import TopicEstimator
+from textsignal.estimators import TopicEstimator
 from textsignal.evaluation.metrics import r2_score, rmse
 from textsignal.palette import NEUTRAL, topic_colors
 from textsignal.plots import PAGE_HEIGHT, as_percent, axes, draw_cloud, figure_of, plain, styled
-from textsignal.reading.labels import relevance
+from textsignal.reading.words import relevance
 from textsignal.text.tokenise import stop_words
 from textsignal.text.vectorise import TextVectorizer
 

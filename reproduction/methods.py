@@ -11,8 +11,7 @@ from sklearn.linear_model import LinearRegression, RidgeCV
 
 from reproduction.samples import Split
 from textsignal.arrays import Vector
-from textsignal.estimators import GLMNMF, JBNMF
-from textsignal.estimators.base import TopicEstimator
+from textsignal.estimators import GLMNMF, JBNMF, TopicEstimator
 from textsignal.evaluation.metrics import r2_score, rmse
 from textsignal.families import Binomial
 

@@ -20,7 +20,7 @@ from reproduction.page import table_of
 from reproduction.samples import Sample, Split, split_corpus, split_sample
 from reproduction.study import Cell, Columns, Plan, Row, Study, Tables
 from textsignal.datasets import SimulatedCorpus, simulate_corpus
-from textsignal.estimators.base import TopicEstimator
+from textsignal.estimators import TopicEstimator
 from textsignal.evaluation.metrics import r2_score, rmse
 from textsignal.plots import styled
 

@@ -14,7 +14,7 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 #: A script as if other packages were not installed.
 WITHOUT = """
 import runpy, sys
-sys.modules |= dict.fromkeys(["tomotopy", "bertheme"])
+sys.modules |= dict.fromkeys(["tomotopy", "bertopic"])
 sys.argv = sys.argv[1:]
 sys.path.insert(0, {folder!r})
 runpy.run_path(sys.argv[0], run_name="__main__")
@@ -44,11 +44,11 @@ def test_themes_that_are_the_labels_are_always_right(measures):
     assert measures.accuracy(np.zeros(300, dtype=int), labels) < 0.5
 
 
-def test_matched_themes_may_change_places_and_have_other_terms(measures):
-    themes = pd.DataFrame(np.random.default_rng(0).random((5, 3)), index=list("abcde"))
-    moved = themes.iloc[::-1, [2, 0, 1]]
-    assert measures.matched_cosine(themes, moved) == pytest.approx(1)
-    assert measures.matched_cosine(themes, themes.rename(index=str.upper)) == pytest.approx(0)
+def test_matched_topics_may_change_places_and_have_other_terms(measures):
+    topics = pd.DataFrame(np.random.default_rng(0).random((5, 3)), index=list("abcde"))
+    moved = topics.iloc[::-1, [2, 0, 1]]
+    assert measures.matched_cosine(topics, moved) == pytest.approx(1)
+    assert measures.matched_cosine(topics, topics.rename(index=str.upper)) == pytest.approx(0)
 
 
 def test_a_partial_correlation_does_not_see_what_is_given(measures):
@@ -84,11 +84,11 @@ def test_sentences_know_their_texts(data):
 
 def test_a_peer_without_its_package_says_what_to_install(tmp_path):
     results = str(tmp_path / "cells.jsonl")
-    result = run_without_peers("--data", str(tmp_path), "--methods", "lda", "bertheme", "--results", results)
+    result = run_without_peers("--data", str(tmp_path), "--methods", "lda", "bertopic", "--results", results)
     assert result.returncode == 1
     assert len(result.stderr.splitlines()) == 1
     assert "tomotopy" in result.stderr
-    assert "bertheme" in result.stderr
+    assert "bertopic" in result.stderr
     assert "pip install" in result.stderr
 
 

@@ -13,13 +13,8 @@ NEW = synthetic_reviews(60, seed=5)
 RATINGS = np.where(np.arange(300) % 7 == 0, np.nan, REVIEWS.ratings)
 WEIGHT = np.where(np.arange(300) % 3 == 0, 2.0, 1.0)
 MEASURES = ["mentions", "share", "mean_response", "mean_elsewhere", "praise", "complaints"]
-COLUMNS = ["theme", "label", *MEASURES, "cost", "gain", "terms"]
+COLUMNS = ["theme", "label", *MEASURES, "raises", "lowers", "cost", "gain", "terms"]
 HOTELS = np.array(["Astoria", "Bellevue", "Central"], dtype=object)[np.minimum(np.arange(300) // 60, 2)]
-
-
-@pytest.fixture(scope="module", params=["themes", "predictive", "joint"])
-def model(request):
-    return TextResponseModel(5, training=request.param).fit(REVIEWS.texts, RATINGS, WEIGHT)
 
 
 @pytest.fixture(scope="module")
@@ -31,28 +26,25 @@ def by_theme(table):
     return table.sort_values("theme").set_index("theme")
 
 
-def test_there_is_a_row_for_each_theme_the_largest_cost_first(model):
-    table = model.drivers()
-    words = ["raises", "lowers"] if model.training == "themes" else []
-    assert list(table.columns) == [*COLUMNS[:8], *words, *COLUMNS[8:]]
+def test_there_is_a_row_for_each_theme_the_largest_cost_first(themes):
+    table = themes.drivers()
+    assert list(table.columns) == COLUMNS
     assert sorted(table["theme"]) == list(range(5))
     assert table["cost"].is_monotonic_decreasing
-    labels, terms = (by_theme(model.themes())[name] for name in ("label", "terms"))
+    labels, terms = (by_theme(themes.themes())[name] for name in ("label", "terms"))
     assert (by_theme(table)["label"] == labels).all()
     assert (by_theme(table)["terms"] == terms).all()
 
 
-def test_everything_is_by_its_definition(model):
+def test_everything_is_by_its_definition(themes):
     """Of new texts, from what the model says of each of them."""
-    table = by_theme(model.drivers(texts=NEW.texts, responses=NEW.ratings, sample_weight=WEIGHT[:60]))
-    reading, weight = model.read(NEW.texts), WEIGHT[:60]
-    tone = reading.contributions
-    if model.training == "themes":
-        tone = model.reader_.fitted.effects.gamma * reading.sentences.tone
-    eta, family = reading.predictions.eta, model.reader_.family
+    table = by_theme(themes.drivers(texts=NEW.texts, responses=NEW.ratings, sample_weight=WEIGHT[:60]))
+    reading, weight = themes.read(NEW.texts), WEIGHT[:60]
+    tone = themes.reader_.fitted.effects.gamma * reading.clauses.tone
+    eta, family = reading.predictions.eta, themes.reader_.family
     now = np.average(family.mean(eta), weights=weight)
     for k, row in table.iterrows():
-        spoken = reading.spoken[:, k]
+        spoken = reading.clauses.spoken[:, k]
         assert row["mentions"] == pytest.approx(np.average(spoken, weights=weight))
         assert row["share"] == pytest.approx(np.average(reading.predictions.shares[:, k], weights=weight))
         here = weight * spoken
@@ -76,7 +68,7 @@ def test_a_what_if_by_hand(themes):
     effects = themes.reader_.fitted.effects
     eta = np.array([effects.constant + found["contribution"].sum() for found in sentences])
     mean = themes.family_.mean
-    tone = effects.gamma * themes.read(texts).sentences.tone
+    tone = effects.gamma * themes.read(texts).clauses.tone
     for k in range(5):
         better = mean(eta - np.minimum(tone[:, k], 0))
         assert table.loc[k, "cost"] == pytest.approx((better - mean(eta)).mean(), abs=1e-12)
@@ -108,16 +100,16 @@ def test_training_texts_among_others_count_out_of_fold(themes):
     assert not np.allclose(seen["cost"], by_theme(alone)["cost"], atol=1e-6)  # a text is known by its characters
 
 
-def test_a_group_has_the_drivers_of_its_documents(model):
+def test_a_group_has_the_drivers_of_its_documents(themes):
     groups = np.array(["a", "b"], dtype=object)[(np.arange(60) % 3 == 0).astype(int)]
-    table = model.drivers(by=groups, texts=NEW.texts, responses=NEW.ratings)
+    table = themes.drivers(by=groups, texts=NEW.texts, responses=NEW.ratings)
     assert table["group"].unique().tolist() == ["a", "b"]
     assert table.groupby("group")["documents"].first().tolist() == [40, 20]
     for name, part in table.groupby("group"):
         rows = np.flatnonzero(groups == name)
-        alone = model.drivers(texts=[NEW.texts[i] for i in rows], responses=NEW.ratings[rows])
+        alone = themes.drivers(texts=[NEW.texts[i] for i in rows], responses=NEW.ratings[rows])
         pd.testing.assert_frame_equal(
-            part.drop(columns=["group", "documents"]).reset_index(drop=True),
+            part.drop(columns=["group", "documents"]),
             alone,
             check_exact=False,
             rtol=1e-10,
@@ -125,18 +117,18 @@ def test_a_group_has_the_drivers_of_its_documents(model):
         )
 
 
-def test_groups_stand_by_size_and_then_by_name(model):
-    assert model.drivers(by=HOTELS)["group"].unique().tolist() == ["Central", "Astoria", "Bellevue"]
-    assert model.drivers(by=HOTELS).groupby("group", sort=False)["documents"].first().tolist() == [180, 60, 60]
-    for _, part in model.drivers(by=HOTELS).groupby("group"):
+def test_groups_stand_by_size_and_then_by_name(themes):
+    assert themes.drivers(by=HOTELS)["group"].unique().tolist() == ["Central", "Astoria", "Bellevue"]
+    assert themes.drivers(by=HOTELS).groupby("group", sort=False)["documents"].first().tolist() == [180, 60, 60]
+    for _, part in themes.drivers(by=HOTELS).groupby("group"):
         assert part["cost"].is_monotonic_decreasing
 
 
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT])
-def test_documents_without_a_group_are_left_out(model, missing):
+def test_documents_without_a_group_are_left_out(themes, missing):
     groups = pd.Series(HOTELS, index=np.arange(300)[::-1]).astype(object)
     groups.iloc[60:120] = missing
-    table = model.drivers(by=groups)
+    table = themes.drivers(by=groups)
     assert table["group"].unique().tolist() == ["Central", "Astoria"]
 
 
@@ -151,9 +143,9 @@ def test_documents_without_a_group_are_left_out(model, missing):
         ["<b>"] * 150 + ["😀"] * 150,
     ],
 )
-def test_groups_may_be_of_any_kind(model, by):
+def test_groups_may_be_of_any_kind(themes, by):
     groups = pd.Series(by)
-    table = model.drivers(by=by)
+    table = themes.drivers(by=by)
     assert len(table) == 5 * groups.nunique()
     assert set(table["group"]) == set(groups.unique())
 
@@ -170,31 +162,22 @@ def test_groups_may_be_of_any_kind(model, by):
         ([None] * 300, "by names no group: all its values are missing"),
     ],
 )
-def test_groups_must_fit_the_texts(model, by, message):
+def test_groups_must_fit_the_texts(themes, by, message):
     with pytest.raises(InputError, match=message):
-        model.drivers(by=by)
+        themes.drivers(by=by)
 
 
-def test_groups_without_weight_are_left_out_unless_all_are(model):
+def test_groups_without_weight_are_left_out_unless_all_are(themes):
     weight = np.where(np.arange(60) < 30, 0.0, 1.0)
     groups = np.where(np.arange(60) < 30, "none", "some")
-    assert model.drivers(by=groups, texts=NEW.texts, sample_weight=weight)["group"].unique().tolist() == ["some"]
+    assert themes.drivers(by=groups, texts=NEW.texts, sample_weight=weight)["group"].unique().tolist() == ["some"]
     with pytest.raises(InputError, match="no document of any group counts"):
-        model.drivers(by=np.where(groups == "none", "none", None), texts=NEW.texts, sample_weight=weight)
+        themes.drivers(by=np.where(groups == "none", "none", None), texts=NEW.texts, sample_weight=weight)
 
 
 def test_themes_of_themes_are_their_drivers(themes):
     table = themes.themes().drop(columns="coherence")
     pd.testing.assert_frame_equal(table, themes.drivers(), check_exact=True, check_frame_type=False)
-
-
-def test_a_loaded_model_of_themes_asks_for_texts(tmp_path):
-    model = TextResponseModel(3, training="joint").fit(REVIEWS.texts, RATINGS)
-    model.save(tmp_path / "model")
-    with pytest.raises(InputError, match=r"does not hold the texts it was trained on; give them: texts=\.\.\."):
-        load(tmp_path / "model").drivers()
-    again = load(tmp_path / "model").drivers(texts=REVIEWS.texts, responses=RATINGS)
-    np.testing.assert_allclose(by_theme(again)["cost"], by_theme(model.drivers())["cost"], rtol=1e-4)
 
 
 def test_drivers_say_themselves_in_words_and_in_a_notebook(themes):

@@ -9,32 +9,33 @@ import pytest
 from safetensors.numpy import load_file, save
 from stored import bits, error_of, settings_of, sign
 
-from textsignal import TextResponseModel, TextVectorizer, load, storage
+from textsignal import GLMNMF, TextResponseModel, TextVectorizer, TopicModel, load, storage
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import StorageError
-from textsignal.storage import ESTIMATOR_OPTIONS, ModelOptions, VectorizerOptions
+from textsignal.storage import ESTIMATOR_OPTIONS, ModelOptions, StoredScale, VectorizerOptions
 from textsignal.stored_values import alternatives, is_array, rule_of, stored_fields, type_hints
 
 REVIEWS = synthetic_reviews(200, seed=2)
 
 
 @cache
-def fitted(training):
-    return TextResponseModel(4, training=training).fit(REVIEWS.texts, REVIEWS.ratings)
+def fitted(kind):
+    model = TextResponseModel(4) if kind == "themes" else TopicModel(GLMNMF(4))
+    return model.fit(REVIEWS.texts, REVIEWS.ratings)
 
 
 @pytest.fixture
 def topics(tmp_path):
     """A folder with a good model of topics in it."""
-    fitted("predictive").save(tmp_path / "model")
+    fitted("topics").save(tmp_path / "model")
     return tmp_path / "model"
 
 
 @pytest.fixture
 def themes(tmp_path):
     """A folder with a good model of themes in it."""
-    fitted("themes").save(tmp_path / "model")
-    return tmp_path / "model"
+    fitted("themes").save(tmp_path / "themes")
+    return tmp_path / "themes"
 
 
 def forge(folder, path, value):
@@ -53,33 +54,68 @@ def write_arrays(folder, arrays):
     sign(folder, settings_of(folder))
 
 
-ANY = [
-    (("n_documents",), 10**30),
-    (("n_documents",), 0),
-    (("n_documents",), "200"),
-    (("n_documents",), True),
+OF_HEAD = [
+    (("n_texts",), 10**30),
+    (("n_texts",), 0),
+    (("n_texts",), "200"),
+    (("n_texts",), True),
     (("labels",), ["one label for four topics"]),
     (("labels",), [1, 2, 3, 4]),
     (("labels",), None),
-    (("options", "n_themes"), 3),
+    (("options", "n_topics"), 3),
     (("options",), {}),
     (("options",), []),
-    (("given",), ["labels"]),
-    (("given",), "estimator"),
-    (("given",), [["estimator"]]),
+    (("scales",), []),
+    (("scales",), {}),
+    (("scales",), None),
+    (("scales", 0), None),
+    (("scales", 0, "family"), "magic"),
+    (("scales", 0, "more"), 1),
+    (("namings",), []),
+    (("namings",), None),
+    (("namings", 0), None),
+]
+OF_READER = [
     (("reader",), {}),
     (("reader",), []),
     (("reader",), None),
     (("reader",), {"magic": {}}),
+    (("reader",), {"themes": {}, "topics": {}}),
+    (("reader",), {"responses": {}}),
+    (("reader",), {"classes": {}}),
+    (("more",), 1),
 ]
 
 
-@pytest.mark.parametrize("training", ["themes", "predictive"])
-@pytest.mark.parametrize(("path", "value"), ANY)
-def test_a_forged_model_is_refused(tmp_path, training, path, value):
-    fitted(training).save(tmp_path / "model")
+@pytest.mark.parametrize(("path", "value"), OF_HEAD)
+def test_a_forged_head_is_refused(themes, path, value):
+    forge(themes, path, value)
+    assert "does not hold what a model must" in error_of(themes)
+
+
+@pytest.mark.parametrize("kind", ["themes", "topics"])
+@pytest.mark.parametrize(("path", "value"), OF_READER)
+def test_a_forged_reader_is_refused(tmp_path, kind, path, value):
+    fitted(kind).save(tmp_path / "model")
     forge(tmp_path / "model", path, value)
     assert "does not hold what a model must" in error_of(tmp_path / "model")
+
+
+@pytest.mark.parametrize("name", ["options", "scales", "labels", "n_texts", "namings"])
+def test_a_model_of_topics_has_no_head(themes, topics, name):
+    forge(topics, (name,), settings_of(themes)[name])
+    assert f"a model of topics has '{name}', which is not known" in error_of(topics)
+
+
+def test_one_response_has_one_scale_and_one_name(themes):
+    for name in ("scales", "namings"):
+        settings = settings_of(themes)
+        sign(themes, settings | {name: settings[name] * 2})
+        assert "does not hold what a model must" in error_of(themes)
+        sign(themes, settings)
+    settings = settings_of(themes)
+    sign(themes, settings | {name: settings[name] * 2 for name in ("scales", "namings")})
+    assert "model.namings has 2 items, but there is one response" in error_of(themes)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +145,7 @@ def test_a_forged_model_is_refused(tmp_path, training, path, value):
     ],
 )
 def test_forged_topics_are_refused(topics, path, value):
-    forge(topics, ("reader", "matrix", *path), value)
+    forge(topics, ("reader", "topics", *path), value)
     assert "does not hold what a model must" in error_of(topics)
 
 
@@ -155,11 +191,6 @@ def test_forged_themes_are_refused(themes, path, value):
     assert "does not hold what a model must" in error_of(themes)
 
 
-def test_a_model_of_themes_was_given_no_part(themes):
-    forge(themes, ("given",), ["vectorizer"])
-    assert "a model of themes is not given vectorizer" in error_of(themes)
-
-
 @pytest.mark.parametrize("name", ["terms", "features"])
 def test_a_list_that_holds_other_than_strings_is_refused(themes, name):
     settings = settings_of(themes)["reader"]["themes"]["fitted"]
@@ -185,10 +216,10 @@ FORGERIES = {
 
 
 @cache
-def names_of(training):
+def names_of(kind):
     """Names of all arrays of a stored model."""
     with tempfile.TemporaryDirectory() as folder:
-        fitted(training).save(f"{folder}/model")
+        fitted(kind).save(f"{folder}/model")
         return sorted(load_file(f"{folder}/model/{storage.ARRAYS_FILE}"))
 
 
@@ -202,7 +233,7 @@ def refused(folder, name, forgery):
 @pytest.mark.parametrize("forgery", FORGERIES)
 def test_arrays_of_topics_that_cannot_be_are_refused(topics, forgery):
     good = (topics / storage.ARRAYS_FILE).read_bytes()
-    names = [name for name in names_of("predictive") if "trace" not in name]
+    names = [name for name in names_of("topics") if "trace" not in name]
     assert len(names) > 6
     for name in names:
         refused(topics, name, forgery)
@@ -223,7 +254,7 @@ def test_arrays_of_themes_that_cannot_be_are_refused(themes, forgery):
 
 @pytest.mark.parametrize("name", ["topics", "mean_weights"])
 def test_what_is_never_negative_is_refused_where_it_is(topics, name):
-    name = f"matrix.estimator.fitted.{name}"
+    name = f"topics.estimator.fitted.{name}"
     arrays = load_file(topics / storage.ARRAYS_FILE)
     arrays[name] = arrays[name] - 2 * arrays[name].max()
     write_arrays(topics, arrays)
@@ -258,14 +289,14 @@ def test_numbers_of_themes_that_cannot_be_are_named(themes, name, change, messag
 
 def test_forging_nothing_is_no_forgery(themes):
     write_arrays(themes, load_file(themes / storage.ARRAYS_FILE))
-    forge(themes, ("n_documents",), 200)
+    forge(themes, ("n_texts",), 200)
     assert bits(load(themes)) == bits(fitted("themes"))
 
 
-@pytest.mark.parametrize("training", ["themes", "predictive"])
-def test_a_model_of_one_term_is_loaded_though_its_coherence_is_no_number(tmp_path, training):
+@pytest.mark.parametrize("new", [TextResponseModel(1), TopicModel(GLMNMF(1))], ids=["themes", "topics"])
+def test_a_model_of_one_term_is_loaded_though_its_coherence_is_no_number(tmp_path, new):
     texts = ["room", "", "the room"] * 5
-    model = TextResponseModel(1, training=training).fit(texts, np.arange(15) % 5)
+    model = new.fit(texts, np.arange(15) % 5)
     model.save(tmp_path / "model")
     assert np.isnan(load(tmp_path / "model").coherence_).all()
     assert bits(load(tmp_path / "model"), texts) == bits(model, texts)
@@ -282,11 +313,11 @@ BREAKING = [
     ("themes", ("options", "n_jobs"), 0),
     ("themes", ("options", "n_jobs"), 10**9),
     ("themes", ("options", "n_jobs"), [1]),
-    ("themes", ("options", "n_topics"), [4]),
-    ("themes", ("options", "n_topics"), 0),
-    ("themes", ("options", "family"), {"name": "gaussian", "deviation": 0}),
-    ("themes", ("options", "family"), {"name": ["gaussian"]}),
-    ("themes", ("options", "levels"), {"a": 1}),
+    ("themes", ("options", "n_themes"), [4]),
+    ("themes", ("options", "n_themes"), 0),
+    ("themes", ("scales", 0, "family"), {"name": "gaussian", "deviation": 0}),
+    ("themes", ("scales", 0, "family"), {"name": ["gaussian"]}),
+    ("themes", ("scales", 0, "levels"), {"a": 1}),
     ("themes", ("options", "random_state"), -1),
     ("themes", ("options", "language"), "klingon"),
     ("themes", ("options", "stop_words"), 5),
@@ -296,8 +327,8 @@ BREAKING = [
     ("themes", ("options", "missing"), "guess"),
     ("themes", ("options", "device"), "toaster"),
     ("themes", ("options", "device"), ["cpu"]),
-    ("themes", ("naming", "response"), "half of a pair: \ud83d"),
-    ("themes", ("naming", "lower_is_better"), 1),
+    ("themes", ("namings", 0, "response"), "half of a pair: \ud83d"),
+    ("themes", ("namings", 0, "lower_is_better"), 1),
     ("themes", ("labels",), ["\ud83d", None, None, None]),
     ("themes", ("reader", "themes", "fitted", "family", "lowest"), 10**30),
     ("themes", ("reader", "themes", "fitted", "family", "step"), 0),
@@ -313,18 +344,18 @@ BREAKING = [
     ),
     ("themes", ("reader", "themes", "fitted", "family"), {"name": "categorical", "labels": [1, 2, 3]}),
     ("themes", ("reader", "themes", "fitted", "family"), {"name": "bernoulli", "labels": [[1], {"a": 2}]}),
-    ("predictive", ("reader", "matrix", "estimator", "params", "n_jobs"), "nan"),
-    ("predictive", ("reader", "matrix", "estimator", "params", "init"), {}),
-    ("predictive", ("reader", "matrix", "estimator", "fitted", "smoothing"), 1e50),
-    ("predictive", ("reader", "matrix", "vectorizer", "params", "stop_words"), [["the"]]),
-    ("predictive", ("reader", "matrix", "vectorizer", "params", "dtype"), "object"),
-    ("predictive", ("reader", "matrix", "vectorizer", "terms", 0), 5),
+    ("topics", ("reader", "topics", "estimator", "params", "n_jobs"), "nan"),
+    ("topics", ("reader", "topics", "estimator", "params", "init"), {}),
+    ("topics", ("reader", "topics", "estimator", "fitted", "smoothing"), 1e50),
+    ("topics", ("reader", "topics", "vectorizer", "params", "stop_words"), [["the"]]),
+    ("topics", ("reader", "topics", "vectorizer", "params", "dtype"), "object"),
+    ("topics", ("reader", "topics", "vectorizer", "terms", 0), 5),
 ]
 
 
-@pytest.mark.parametrize(("training", "path", "value"), BREAKING)
-def test_a_value_that_broke_loading_is_refused_in_a_short_line(tmp_path, training, path, value):
-    fitted(training).save(tmp_path / "model")
+@pytest.mark.parametrize(("kind", "path", "value"), BREAKING)
+def test_a_value_that_broke_loading_is_refused_in_a_short_line(tmp_path, kind, path, value):
+    fitted(kind).save(tmp_path / "model")
     forge(tmp_path / "model", path, value)
     message = error_of(tmp_path / "model")
     assert "does not hold what a model must" in message
@@ -336,8 +367,8 @@ def test_a_value_that_broke_loading_is_refused_in_a_short_line(tmp_path, trainin
 @pytest.mark.parametrize(
     "path",
     [
-        *(("options", "n_jobs"), ("options", "training"), ("options", "family"), ("options",), ("given",)),
-        *(("n_documents",), ("format_version",), ("reader",), ("covariates",), ("reader", "themes", "words")),
+        *(("options", "n_jobs"), ("options", "device"), ("scales", 0, "family"), ("options",), ("namings",)),
+        *(("n_texts",), ("format_version",), ("reader",), ("covariates",), ("reader", "themes", "words")),
         ("reader", "themes", "fitted", "family", "name"),
         ("reader", "themes", "fitted", "language"),
         ("reader", "themes", "fitted", "effects", "constant"),
@@ -349,17 +380,17 @@ def test_a_long_value_is_not_repeated(themes, path, value):
 
 
 @pytest.mark.parametrize(
-    ("training", "name"),
+    ("kind", "name"),
     [
         *(("themes", f"themes.fitted.{name}") for name in ("effects.gamma", "effects.beta", "tone")),
-        *(("predictive", f"matrix.estimator.fitted.{name}") for name in ("effects", "word_effects", "topics")),
-        ("predictive", "matrix.vectorizer.idf"),
+        *(("topics", f"topics.estimator.fitted.{name}") for name in ("effects", "word_effects", "topics")),
+        ("topics", "topics.vectorizer.idf"),
     ],
 )
 @pytest.mark.parametrize("number", [1e308, 1e99, 1e-320])
-def test_a_model_of_extreme_numbers_is_refused_or_predicts_finite_ones(tmp_path, training, name, number):
+def test_a_model_of_extreme_numbers_is_refused_or_predicts_finite_ones(tmp_path, kind, name, number):
     folder = tmp_path / "model"
-    fitted(training).save(folder)
+    fitted(kind).save(folder)
     arrays = load_file(folder / storage.ARRAYS_FILE)
     write_arrays(folder, arrays | {name: np.full_like(arrays[name], number)})
     if number == 1e308:
@@ -373,14 +404,14 @@ def test_a_model_of_extreme_numbers_is_refused_or_predicts_finite_ones(tmp_path,
 
 #: Settings as text that JSON takes, or Python's reader of it, and a model does not hold.
 TEXTS = {
-    "not a number": ('"n_documents": 200', '"n_documents": NaN', "holds NaN, which is not a number"),
-    "infinity": ('"n_documents": 200', '"n_documents": -Infinity', "holds -Infinity, which is not a number"),
-    "a number beyond floats": ('"n_documents": 200', '"n_documents": 1e999', "the number 1e999, which is too large"),
-    "a long number": ('"n_documents": 200', f'"n_documents": {"9" * 5000}', "a number of 5,000 digits"),
-    "a longer number": ('"n_documents": 200', f'"n_documents": 0.{"9" * 99_999}e400', "which is too large"),
-    "a name twice": ('"n_documents": 200', '"n_documents": 200, "n_documents": 7', "a name occurs twice"),
-    "nesting": ('"n_documents": 200', f'"n_documents": {"[" * 900}{"]" * 900}', ""),
-    "more nesting": ('"n_documents": 200', f'"n_documents": {"[" * 10**6}{"]" * 10**6}', "cannot be read"),
+    "not a number": ('"n_texts": 200', '"n_texts": NaN', "holds NaN, which is not a number"),
+    "infinity": ('"n_texts": 200', '"n_texts": -Infinity', "holds -Infinity, which is not a number"),
+    "a number beyond floats": ('"n_texts": 200', '"n_texts": 1e999', "the number 1e999, which is too large"),
+    "a long number": ('"n_texts": 200', f'"n_texts": {"9" * 5000}', "a number of 5,000 digits"),
+    "a longer number": ('"n_texts": 200', f'"n_texts": 0.{"9" * 99_999}e400', "which is too large"),
+    "a name twice": ('"n_texts": 200', '"n_texts": 200, "n_texts": 7', "a name occurs twice"),
+    "nesting": ('"n_texts": 200', f'"n_texts": {"[" * 900}{"]" * 900}', ""),
+    "more nesting": ('"n_texts": 200', f'"n_texts": {"[" * 10**6}{"]" * 10**6}', "cannot be read"),
 }
 
 
@@ -420,8 +451,9 @@ def test_every_stored_array_has_a_declared_shape(kind):
 
 
 def test_options_of_models_and_parts_are_all_declared():
-    parts = {"vectorizer", "estimator", "formula"}  # the formula is a tree, stored with covariates
-    assert {each.name for each in fields(ModelOptions)} == {*TextResponseModel().get_params(deep=False)} - parts
+    scales = {each.name for each in fields(StoredScale)}
+    others = scales | {"formula"}  # the formula is a tree, stored with covariates
+    assert {each.name for each in fields(ModelOptions)} == {*TextResponseModel().get_params(deep=False)} - others
     assert {each.name for each in fields(VectorizerOptions)} == {*TextVectorizer().get_params()} - {"tokenizer"}
     for name, kind in storage.ESTIMATORS.items():
         assert {each.name for each in fields(ESTIMATOR_OPTIONS[name])} == {*kind().get_params()} - {"family"}

@@ -14,7 +14,7 @@ ORDER = [
     *("arrays", "errors", "palette", "checks", "stored_values"),
     *("families", "compute", "data", "datasets", "text", "training", "estimators", "reading", "insight"),
     *("evaluation", "uncertainty", "report", "plots", "storage"),
-    *("streaming", "model", "several", "loading", "workflow", "cli", "__main__"),
+    *("streaming", "model", "topic_model", "loading", "workflow", "cli", "__main__"),
 ]
 FILES = sorted(file for file in SOURCE.rglob("*.py") if file.parent != SOURCE or file.name != "__init__.py")
 

@@ -58,7 +58,7 @@ def test_themes_stay_and_documents_are_known(model):
 def test_what_it_knows_of_new_documents_has_not_seen_their_responses(model):
     """The tone of new documents is what the model said before."""
     after, reading = grown(model), model.read(REVIEWS.texts[NEW])
-    np.testing.assert_allclose(after.reader_.fitted.training.tone[N:], reading.sentences.tone, atol=1e-12)
+    np.testing.assert_allclose(after.reader_.fitted.training.tone[N:], reading.clauses.tone, atol=1e-12)
 
 
 def test_the_same_bits_twice_and_for_any_threads(model):
@@ -114,9 +114,10 @@ def test_what_cannot_be(model):
         grown(model, ["Fine", "Poor"], [3, 9])
     with pytest.raises(InputError, match="1 texts, but 2 responses"):
         grown(model, ["Fine"], [3, 4])
-    predictive = ts.TextResponseModel(2, training="predictive", n_jobs=1).fit(REVIEWS.texts[:80], REVIEWS.ratings[:80])
-    with pytest.raises(InputError, match="partial_fit is for themes"):
-        predictive.partial_fit(["Fine"], [3])
+    table = pd.DataFrame({"stars": REVIEWS.ratings[:80], "good": REVIEWS.ratings[:80] > 3})
+    several = ts.TextResponseModel(2, n_jobs=1).fit(REVIEWS.texts[:80], table)
+    with pytest.raises(InputError, match="partial_fit is for one response that is not a class; fit to all texts"):
+        several.partial_fit(["Fine"], table[:1])
     beside = pd.DataFrame({"price": np.arange(80.0)})
     given = ts.TextResponseModel(2, n_jobs=1).fit(REVIEWS.texts[:80], REVIEWS.ratings[:80], covariates=beside)
     with pytest.raises(InputError, match="knows no covariates"):

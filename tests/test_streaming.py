@@ -37,7 +37,7 @@ def numbers(model):
     return [
         array.tobytes()
         for array in (
-            *(own.tone, own.themes.themes, own.themes.prevalence, own.effects.gamma, own.effects.beta),
+            *(own.tone, own.themes.topics, own.themes.prevalence, own.effects.gamma, own.effects.beta),
             *(own.training.tone, own.training.shares, own.training.responses, own.training.keys),
         )
     ]
@@ -132,7 +132,7 @@ def test_a_sample_does_not_depend_on_batches_and_says_what_it_is(file, table, sm
     n_sampled = len(model.observed()[0].tokens)
     assert 100 < n_sampled <= 250
     assert model.n_texts_ == N
-    assert model.reader_.described["Documents"] == (
+    assert model.reader_.described["Texts"] == (
         f"Themes and their numbers come from a random {n_sampled} of {N} texts, tone comes from all of them"
     )
     model.save(tmp_path / "model")
@@ -144,7 +144,7 @@ def test_a_sample_does_not_depend_on_batches_and_says_what_it_is(file, table, sm
 
 def test_what_is_said_of_a_sample_says_so(file, table, small_sample, tmp_path):
     model = fitted(file)
-    basis = model.reader_.basis
+    basis = model.reader_.fitted.basis
     assert f"of {N} texts, tone comes from all of them." in basis
     assert basis in model.estimate_effects().summary()
     assert model.themes().attrs["basis"] == model.drivers().attrs["basis"] == basis
@@ -155,7 +155,7 @@ def test_what_is_said_of_a_sample_says_so(file, table, small_sample, tmp_path):
     n_answered = int((~np.isnan(model.observed()[0].responses)).sum())
     assert f"{n_answered} texts with a response" in str(model.check())
     assert set(model.stability(n_refits=1)["theme"]) == set(range(4))
-    assert model.merge([0, 1]).reader_.basis == basis
+    assert model.merge([0, 1]).reader_.fitted.basis == basis
 
 
 def test_tone_of_a_sample_is_that_of_all_documents(file, in_memory, small_sample):
@@ -171,7 +171,7 @@ def test_held_back_documents_and_their_copies_teach_no_tone(table, small_batches
     changed.loc[np.r_[0:50, N : N + 50], "rating"] = 1.0
     found = []
     for source in (copies, changed):
-        with read_to_fit(new_model(), source, SourceColumns("review", "rating")) as read:
+        with read_to_fit(new_model().options, source, SourceColumns("review", "rating")) as read:
             found.append(read.fit(held))
         assert read.found.drawn.rows.tolist() == list(range(N + 50))
     assert np.array_equal(*(one.reader.fitted.tone for one in found))
@@ -418,7 +418,6 @@ def test_a_sample_without_responses(table, monkeypatch):
         ({"covariates": pd.DataFrame()}, "covariates, offset and groups cannot be given"),
         ({"model": new_model(n_themes=61)}, "more than anybody reads"),
         ({"model": new_model(seed_words={"": []})}, "seed_words has the label ''"),
-        ({"model": new_model(training="predictive")}, 'training="themes"'),
         ({"model": new_model(formula="a + b")}, "formula='a \\+ b' needs covariates"),
         ({"model": new_model(family="categorical")}, "classes without an order"),
     ],

@@ -36,13 +36,12 @@ LONG = " ".join(np.random.default_rng(0).choice(" ".join(REVIEWS.texts).split(),
 TEXTS = [*REVIEWS.texts, *ODD.values(), LONG]
 
 
-@pytest.fixture(scope="module", params=["themes", "no language", "one theme", "predictive"])
+@pytest.fixture(scope="module", params=["themes", "no language", "one theme"])
 def model(request):
     options = {
         "themes": {},
         "no language": {"language": None, "stop_words": ["the"]},
         "one theme": {"n_themes": 1},
-        "predictive": {"training": "predictive"},
     }
     return TextResponseModel(**({"n_themes": 6} | options[request.param])).fit(TEXTS[::2], RATINGS[::2])
 
@@ -81,28 +80,28 @@ def test_columns_of_contributions_differ_though_labels_are_alike(themes):
 @pytest.mark.parametrize("text", [*REVIEWS.texts[:20], *ODD.values()], ids=[*map(str, range(20)), *ODD])
 def test_every_part_of_an_explanation_adds_up(themes, text):
     explanation = themes.explain(text)
-    sentences, themes, eta = explanation.sentences, explanation.themes, themes.predictions([text]).eta[0]
+    sentences, table, eta = explanation.sentences, explanation.themes, themes.predictions([text]).eta[0]
     assert explanation.linear_predictor == eta
     assert explanation.prediction == themes.predict([text])[0]
     # Words are the tone of sentences; sentences and themes each add up to the linear predictor ...
     tone = sentences["tone"].sum()
     assert explanation.words["contribution"].sum() == pytest.approx(tone, abs=1e-10)
     assert sum(mark.contribution for mark in explanation.marks) == pytest.approx(tone, abs=1e-10)
-    assert themes["tone"].sum() == pytest.approx(tone, abs=1e-10)
-    assert explanation.baseline + themes["contribution"].sum() == pytest.approx(eta, abs=1e-10)
+    assert table["tone"].sum() == pytest.approx(tone, abs=1e-10)
+    assert explanation.baseline + table["contribution"].sum() == pytest.approx(eta, abs=1e-10)
     assert explanation.baseline + sentences["contribution"].sum() == pytest.approx(eta, abs=1e-10)
     # ... and points to the prediction.
-    points = explanation.baseline_prediction + themes["points"].sum()
+    points = explanation.baseline_prediction + table["points"].sum()
     assert points == pytest.approx(explanation.prediction, abs=1e-10)
-    for table in (themes, sentences, explanation.words):
-        np.testing.assert_allclose(table["points"], table["contribution"] * explanation.slope)
+    for part in (table, sentences, explanation.words):
+        np.testing.assert_allclose(part["points"], part["contribution"] * explanation.slope)
 
 
 def test_what_each_sentence_and_word_adds_is_its_formula(themes):
     features = themes.reader_.fitted.features
     negated = features.names[np.flatnonzero(features.kinds == NEGATED)[0]]
     text = f"The staff were {negated}. Lovely breakfast, lovely eggs!"
-    explanation, reading = themes.explain(text), themes.read([text]).sentences
+    explanation, reading = themes.explain(text), themes.read([text]).clauses
     gamma = themes.reader_.fitted.effects.gamma
     added = (reading.places[reading.occurrences.sentences] @ gamma) * reading.values
     texts = reading.texts
@@ -124,16 +123,16 @@ def test_sentences_are_the_text_in_their_order(themes):
     text = "Friendly staff! The bathroom was dirty, and the shower cold.\nBreakfast 😀"
     table = themes.sentences(text)
     assert list(table.columns) == [
-        *("sentence", "start", "end", "theme", "theme", "share", "tone", "speaking", "contribution"),
+        *("sentence", "start", "end", "theme", "label", "share", "tone", "speaking", "contribution"),
     ]
     assert [text[row.start : row.end] for row in table.itertuples()] == table["sentence"].tolist()
     assert table["sentence"].tolist() == [part.strip() for part in text.replace("!", "!\n").split("\n")]
-    labels = themes.themes().set_index("theme")["label"]
-    assert table["theme"].tolist() == labels[table["theme"]].tolist()
+    labels = themes.themes()["label"]
+    assert table["label"].tolist() == labels[table["theme"]].tolist()
     np.testing.assert_allclose(table["tone"] + table["speaking"], table["contribution"])
     assert table["share"].between(1 / 6, 1).all()
     assert themes.explain(text).sentences.drop(columns="points").equals(table)
-    assert themes.rename(int(table["theme"][1]), "dirt").sentences(text)["theme"][1] == "dirt"
+    assert themes.rename(int(table["theme"][1]), "dirt").sentences(text)["label"][1] == "dirt"
 
 
 def test_sentences_of_a_text_without_words_add_nothing(themes):

@@ -25,7 +25,7 @@ class TestWhatAddsUp:
             assert total == pytest.approx(model.predictions([text]).eta[0], abs=1e-10)
 
     def test_words_to_the_tone_of_themes(self, model):
-        reading = model.read(REVIEWS.texts[:60]).sentences
+        reading = model.read(REVIEWS.texts[:60]).clauses
         places = reading.places[reading.texts.sentence_of_word[reading.occurrences.words]]
         document = reading.texts.documents[reading.texts.sentence_of_word[reading.occurrences.words]]
         tone = np.zeros_like(reading.tone)
@@ -109,7 +109,7 @@ class TestWhatIsFound:
         two = TextResponseModel(n_themes=4, seed_words=plain).fit(REVIEWS.texts[:200], REVIEWS.ratings[:200])
         np.testing.assert_array_equal(one.components_, two.components_)
         assert one.labels_ == ["food", "sleep", None, None]
-        assert one.sentences("A soft bed.")["theme"].tolist() == ["sleep"]
+        assert one.sentences("A soft bed.")["label"].tolist() == ["sleep"]
         assert one.rename("food", None).labels_ == [None, "sleep", None, None]
 
 

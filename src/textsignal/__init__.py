@@ -1,4 +1,4 @@
-"""textsignal: topics that explain the text and the number beside it.
+"""textsignal: themes of texts, and what they have to do with a response.
 
 Public names are imported when first used, so that the command line answers at once.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from textsignal.loading import load
     from textsignal.model import TextResponseModel
     from textsignal.text.vectorise import TextVectorizer
-    from textsignal.topic_model import TopicModel as TopicModel
+    from textsignal.topic_model import TopicModel
     from textsignal.training.inference import infer_weights
     from textsignal.uncertainty.checks import Check
     from textsignal.uncertainty.effect_table import EffectTable

@@ -1,10 +1,18 @@
-"""Exceptions of textsignal, in one tree. Messages name the invalid value, the allowed ones and a remedy."""
+"""Exceptions of textsignal, in one tree, and the wording of values in messages, which are short, on one line.
 
-from collections.abc import Iterator, Sequence
+Messages name the invalid value, the allowed ones and a remedy.
+"""
+
+import reprlib
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+#: Characters of a message, and of a value or name in it; names that are listed; rows that are named.
+LONGEST_MESSAGE, LONGEST_VALUE, MOST_NAMES, NAMED = 240, 60, 20, 5
 
 
 class TextSignalError(Exception):
@@ -69,3 +77,86 @@ class StorageError(TextSignalError, ValueError):
 
 class TrainingError(TextSignalError, ArithmeticError):
     """Training diverged; the message names the iteration and a remedy."""
+
+
+def shortened(text: object, most: int = LONGEST_VALUE) -> str:
+    r"""Return a text on one line, without characters that cannot be printed, its middle cut if it is long.
+
+    Examples
+    --------
+    >>> shortened("one\n two"), shortened("abcdefghij", 5)
+    ('one two', 'ab...ij')
+    """
+    line, half = str(text), most // 2
+    if len(line) > 4 * most:
+        line = f"{line[: 2 * most]}...{line[-2 * most :]}"
+    line = " ".join("".join(character if character.isprintable() else " " for character in line).split())
+    return line if len(line) <= most else f"{line[:half]}...{line[-half:]}"
+
+
+def one_line(error: Exception) -> str:
+    """Return the message of an error on one line, its middle cut if it is long; its type if it has none."""
+    return shortened(error, LONGEST_MESSAGE) or type(error).__name__
+
+
+def shown(value: Any) -> str:
+    """Return a value as Python writes it, short even if it is long or nested; numbers of NumPy as plain numbers.
+
+    Examples
+    --------
+    >>> shown("fine"), shown(np.float64(2.0)), shown(0.1)
+    ("'fine'", '2', '0.1')
+    """
+    if isinstance(value, np.floating):
+        return f"{value:.15g}"
+    return shortened(_SHORT.repr(value.item() if isinstance(value, np.number) else value))
+
+
+class _Short(reprlib.Repr):
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxstring = self.maxother = self.maxlong = LONGEST_VALUE
+        self.maxlevel = 2
+
+
+_SHORT = _Short()
+
+
+def listed(names: Sequence[object], write: Callable[[object], str] = shortened) -> str:
+    """Return names with commas between them: the first ones and how many more, if there are many.
+
+    Examples
+    --------
+    >>> listed(["text", "stars"]), listed(["fine"], shown), listed([f"column {i}" for i in range(100)])[-29:]
+    ('text, stars', "'fine'", 'column 18, column 19, 80 more')
+    """
+    first = [write(name) for name in names[:MOST_NAMES]]
+    while len(first) > 1 and len(", ".join(first)) > LONGEST_MESSAGE:
+        first.pop()
+    more = [f"{len(names) - len(first):,} more"] if len(names) > len(first) else []
+    return ", ".join(first + more)
+
+
+def raise_rows(
+    bad: NDArray[np.bool_],
+    problem: str,
+    advice: str = "",
+    cell: Callable[[int], str] | None = None,
+    between: str = ", ",
+) -> None:
+    """Raise RowsError with the first rows where `bad` is true; cell : the text of a row's cell.
+
+    Examples
+    --------
+    >>> raise_rows(np.array([False, True, True]), "price is missing in ", "; give one")
+    Traceback (most recent call last):
+        ...
+    textsignal.errors.RowsError: price is missing in row 2, row 3 (rows count from 1); give one
+    """
+    rows = np.flatnonzero(bad)
+    if rows.size:
+        pieces: list[str | int] = []
+        for row in rows[:NAMED].tolist():
+            pieces += [between if pieces else "", "row ", row, "" if cell is None else f": {cell(row)}"]
+        more = f" and {rows.size - NAMED} more" if rows.size > NAMED else ""
+        raise RowsError(problem, *pieces, f"{more} (rows count from 1){advice}")

@@ -40,7 +40,7 @@ from textsignal.insight.examples import find_sentences, find_texts, sentence_tab
 from textsignal.insight.explanation import Explanation, explain, slope_of
 from textsignal.insight.findings import Drivers
 from textsignal.insight.inputs import as_groups, as_times, index_of, name_of, observe_given, texts_and_covariates
-from textsignal.insight.naming import PERCENTAGE_POINTS, Naming, check_interval, with_clear
+from textsignal.insight.naming import PERCENTAGE_POINTS, Naming, check_interval
 from textsignal.insight.revise import Revision, Theme, dropped, merged, renamed, theme_number
 from textsignal.reading import options as parts
 from textsignal.reading.observed import Observed, as_weight, observe
@@ -50,7 +50,7 @@ from textsignal.reading.words import unique_labels
 from textsignal.report.values.data import ReportSettings
 from textsignal.report.values.wording import without_place
 from textsignal.text.tokens import SentenceTexts
-from textsignal.training.more_documents import learn_more
+from textsignal.training.theme_model import learn_more
 from textsignal.uncertainty.checks import Check, Checked, check_all
 from textsignal.uncertainty.effect_table import EffectTable, with_intervals
 from textsignal.uncertainty.effects import LEVEL, REFITS, Progress, estimate_effects
@@ -165,8 +165,6 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.device = device
-
-    # ------------------------------------------------------------------------------------------------ fitting
 
     def fit(
         self,
@@ -312,8 +310,6 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         """Return tokenised texts, which all methods accept, so that texts used twice are tokenised once."""
         return self._first.tokenise(texts) if self.__sklearn_is_fitted__() else parts.tokenise(self.options, texts)
 
-    # ------------------------------------------------------------------------------------- what was learnt
-
     def know(self, readings: Sequence[Reading]) -> None:
         """Take over texts, in place of those of training, as those that `drivers` are of by default."""
         readers = [one.knowing(reading) for one, reading in zip(self._readers, readings, strict=True)]
@@ -449,8 +445,6 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         """The model of each response, or of each class, by name; this model, by None, if there is a single response."""
         return {name: self.of(name) for name in self.names} or {None: self}
 
-    # ------------------------------------------------------------------------------------------- predictions
-
     def predictions(
         self,
         texts: Texts | pd.DataFrame,
@@ -556,8 +550,6 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         table.insert(0, "constant", constant, allow_duplicates=True)
         return table
 
-    # ------------------------------------------------------------------------------------------- insight
-
     def themes(self, n_terms: int = 10) -> pd.DataFrame:
         """Return a table with one row per theme, the largest cost first; the index is the theme's number.
 
@@ -635,7 +627,10 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         if known:
             mentions = [one._first.known(one.naming_.better) for one in self.models.values()]
         else:
-            mentions = [reading.mentions for reading in self.readings(self.observed(*values))]
+            observed = self.observed(*values)
+            if not len(observed[0]):
+                raise InputError("no texts were given; there must be at least one")
+            mentions = [reading.mentions for reading in self.readings(observed)]
         tables = {
             name: with_words(one._first, grouped_drivers(said, by), self.labels_, n_terms)
             for (name, one), said in zip(self.models.items(), mentions, strict=True)
@@ -645,7 +640,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
             self._one("intervals")
             documents = dict(zip(("texts", "responses", "sample_weight", "covariates", "offset"), values, strict=True))
             effects = self.estimate_effects(by, level=interval, groups=groups, **documents)
-            table = with_clear(with_intervals(table, effects), effects.frame, interval)
+            table = with_intervals(table, effects)
         if known and (basis := self._first.fitted.basis):
             table.attrs["basis"] = basis
         return Drivers.of(table, self.namings_[0])
@@ -795,7 +790,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         by: ArrayLike | pd.Series | None = None,
         *,
         groups: ArrayLike | None = None,
-        method: str | None = None,
+        method: str = "crossfit",
         level: float = LEVEL,
         n_refits: int = REFITS,
         seed: int = 0,
@@ -833,22 +828,22 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         >>> model.estimate_effects().of("cost").columns[2:6].tolist()
         ['quantity', 'estimate', 'std_error', 'low']
         """
+        self._one("intervals")
+        (reading,) = self.readings(self.observed(texts, responses, sample_weight, covariates, offset))
+        options: dict[str, Any] = {"method": method, "level": level, "n_refits": n_refits, "seed": seed}
+        return self.effects_of(reading, by, groups=groups, progress=progress, **options)
+
+    def effects_of(
+        self,
+        reading: Reading,
+        by: ArrayLike | pd.Series | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        **options: Any,
+    ) -> EffectTable:
+        """Return `estimate_effects` of texts that were read; options : method, level, n_refits, seed and progress."""
         reader = self._one("intervals")
-        (observed,) = self.observed(texts, responses, sample_weight, covariates, offset)
-        effects = estimate_effects(
-            reader,
-            observed,
-            self.theme_names,
-            self.naming_,
-            by=by,
-            groups=groups,
-            method=method,
-            level=level,
-            n_refits=n_refits,
-            seed=seed,
-            n_jobs=self.n_jobs,
-            progress=progress,
-        )
+        effects = estimate_effects(reader, reading, self.theme_names, self.naming_, by=by, groups=groups, **options)
         basis = reader.fitted.basis
         return replace(effects, method=f"{effects.method} {basis}") if basis else effects
 
@@ -889,9 +884,8 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         True
         """
         reader = self._one("refits")
-        (observed,) = self.observed(texts, responses, sample_weight, covariates, offset)
-        better = self.naming_.better
-        return stability(reader, observed, n_refits, seed, self.n_jobs, self.seed_words, better).table(self.theme_names)
+        (reading,) = self.readings(self.observed(texts, responses, sample_weight, covariates, offset))
+        return stability(reader, reading, n_refits, seed, self.seed_words).table(self.theme_names)
 
     def check(
         self,
@@ -938,6 +932,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         (observed,) = self.observed(texts, responses, sample_weight, own, offset)
         observed = with_columns(observed, held_out, by, over)
         checked = Checked(
+            reader=reader,
             reading=reader.read(observed, self.naming_.better),
             labels=self.theme_names,
             naming=self.naming_,
@@ -946,9 +941,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
             time_name=name_of(over, "date"),
             seed=int(seed),
         )
-        return check_all(checked, reader)
-
-    # ------------------------------------------------------------------------------------------- revisions
+        return check_all(checked)
 
     def name_response(self, name: str, unit: str | None = None, *, lower_is_better: bool = False) -> Self:
         """Return the model with names for the response and its unit, as sentences use them.
@@ -1073,8 +1066,6 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         model.n_texts_, model._training = len(observed[0]), tuple(observed)
         return model
 
-    # ------------------------------------------------------------------------------------------- files
-
     def report(
         self,
         path: str | Path,
@@ -1140,16 +1131,12 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         observed = [
             with_columns(each, held_out, by, over) for each in self.observed(texts, responses, None, covariates, offset)
         ]
-        effects = None
-        if interval is not None:
-            if (observed[0].weight != 1).any():
-                raise InputError(
-                    "a report counts every text once, but these have weights; drivers(interval=...) has ranges"
-                )
-            documents = {"responses": responses, "covariates": covariates, "offset": offset}
-            tokens = None if texts is None else observed[0].tokens
-            effects = self.estimate_effects(level=interval, groups=groups, texts=tokens, **documents)
+        if interval is not None and (observed[0].weight != 1).any():
+            raise InputError(
+                "a report counts every text once, but these have weights; drivers(interval=...) has intervals"
+            )
         readings = self.readings(observed)
+        effects = None if interval is None else self.effects_of(readings[0], groups=groups, level=interval)
         settings = ReportSettings(
             title=title,
             response_name=response_name or "",
@@ -1187,7 +1174,10 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         families, levels = [each.family for each in stored.scales], [each.levels for each in stored.scales]
         if isinstance(stored.reader, ResponseReader):
             names = stored.reader.names
-            own = {"family": dict(zip(names, families, strict=True)), "levels": dict(zip(names, levels, strict=True))}
+            own: dict[str, Any] = {
+                "family": dict(zip(names, families, strict=True)),
+                "levels": dict(zip(names, levels, strict=True)),
+            }
         else:
             own = {"family": families[0], "levels": levels[0]}
         model = cls(**options, **own)
@@ -1204,8 +1194,6 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         """A notebook shows the themes of a fitted model."""
         fitted = self.__sklearn_is_fitted__()
         return Drivers.of(self.themes(8), self.namings_[0])._repr_html_() if fitted else str(super()._html_repr())
-
-    # ------------------------------------------------------------------------------------------- parts
 
     @property
     def _readers(self) -> Sequence[ThemeReader]:

@@ -23,11 +23,11 @@ from safetensors.numpy import save as save_arrays
 from textsignal.arrays import Vector
 from textsignal.compute.engines.local import DEVICES
 from textsignal.data.covariates.design import Design
-from textsignal.errors import InputError, OutputError, StorageError
+from textsignal.errors import InputError, OutputError, StorageError, one_line, shown
 from textsignal.estimators import GLMNMF, JBNMF, TopicEstimator
 from textsignal.families import FAMILIES, Family
 from textsignal.insight.naming import Naming
-from textsignal.reading.options import Scale
+from textsignal.reading.options import ResponseScale
 from textsignal.reading.several import ClassReader, Reader, ResponseReader
 from textsignal.reading.themes import ThemeReader
 from textsignal.reading.words import has_no_pairs
@@ -41,8 +41,6 @@ from textsignal.stored_values import (
     is_text,
     read_json,
     rule,
-    shortened,
-    shown,
     stored_fields,
 )
 from textsignal.text.tokenise import language_name
@@ -180,7 +178,7 @@ class StoredModel:
     """Contents of a stored model of themes; options : without family and levels, which are in `scales`."""
 
     options: dict[str, Any]
-    scales: list[Scale]
+    scales: list[ResponseScale]
     reader: Reader
     labels: list[str | None]
     n_texts: int
@@ -311,7 +309,7 @@ def read_model(folder: Path, tokenizer: Callable[[str], list[str]] | None) -> St
     try:
         parts = _rebuild(settings, arrays, tokenizer)
     except DAMAGE as error:
-        reason = shortened(error if isinstance(error, ValueError) else repr(error))
+        reason = one_line(error if isinstance(error, ValueError) else ValueError(repr(error)))
         raise StorageError(f"{folder} does not hold what a model must ({reason}); save the model again") from error
     if parts is None:
         needed = "this model was fitted with its user's own tokenizer, which is not stored"
@@ -344,7 +342,9 @@ def _rebuild(
     ((kind, stored),) = readers.items()
     if kind == "topics":
         if settings or design is not None:
-            raise ValueError(f"a model of topics has {shown(min([*settings, 'covariates']))}, which is not known")
+            raise ValueError(f"a model of topics has {shown(min(settings, default='covariates'))}, which is not known")
+        columns = arrays.get("topics.estimator.fitted.covariates")
+        checker.sizes["covariates"] = 0 if columns is None else columns.size
         topics: StoredTopics = checker.part(StoredTopics, stored, kind)
         checker.finish()
         return None if topics.vectorizer.own_tokenizer and tokenizer is None else _rebuild_topics(topics, tokenizer)
@@ -354,7 +354,7 @@ def _rebuild(
     if kind != "responses" and len(head.namings) != 1:
         raise ValueError(f"model.namings has {len(head.namings)} items, but there is one response")
     formula = None if design is None or design.formula is None else str(design.formula)
-    scales = [Scale(each.family, each.levels) for each in head.scales]
+    scales = [ResponseScale(each.family, each.levels) for each in head.scales]
     options = vars(head.options) | {"formula": formula}
     return StoredModel(options, scales, reader, head.labels, head.n_texts, head.namings, design)
 
@@ -402,7 +402,7 @@ def _read_settings(folder: Path) -> dict[str, Any]:
     try:
         unaltered = settings.pop("sha256", None) == _digest(settings)
     except (RecursionError, MemoryError) as error:
-        raise StorageError(f"{file} cannot be read ({shortened(error)}); save the model again") from error
+        raise StorageError(f"{file} cannot be read ({one_line(error)}); save the model again") from error
     if not unaltered:
         raise StorageError(f"{file} was altered after it was saved (its checksum differs); save the model again")
     return {name: value for name, value in settings.items() if name not in ABOUT}
@@ -420,7 +420,7 @@ def _read_arrays(folder: Path, expected: object) -> dict[str, np.ndarray]:
     try:
         return dict(load_arrays(content))
     except (SafetensorError, *DAMAGE) as error:
-        raise StorageError(f"{file} cannot be read: {shortened(error)}") from error
+        raise StorageError(f"{file} cannot be read: {one_line(error)}") from error
 
 
 def _digest(settings: dict[str, Any]) -> str:

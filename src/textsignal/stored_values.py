@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-import reprlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, is_dataclass
 from functools import cache
@@ -19,7 +18,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from textsignal.errors import StorageError
+from textsignal.errors import StorageError, one_line, shortened, shown
 
 #: The largest stored number: fits stay far below, and the product of three such numbers is finite. The smallest of
 #: those that must be above 0: its inverse is not above the largest.
@@ -28,8 +27,6 @@ LARGEST, SMALLEST = 1e100, 1e-100
 LARGEST_WHOLE = 2**53
 #: The largest file of settings, in bytes.
 MOST_BYTES = 2**30
-#: Characters of a message that quotes a stored model, and of a value in it.
-LONGEST_MESSAGE, LONGEST_VALUE = 240, 60
 #: Sizes that may be 0.
 MAY_BE_NONE = ("covariates", "features", "sentences")
 #: A size: its name, "*name" for an axis that is absent if the size is 1, a number, or a function of other sizes.
@@ -38,30 +35,6 @@ Size = str | int | Callable[[Mapping[str, int]], int]
 Number = int | float
 #: A label of a class or a level of a scale.
 Label = bool | int | float | str
-
-_SHORT = reprlib.Repr()
-_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = LONGEST_VALUE
-_SHORT.maxlevel = 2
-
-
-def shown(value: Any) -> str:
-    """A value as an error names it: short, whatever it is."""
-    return shortened(_SHORT.repr(value), LONGEST_VALUE)
-
-
-def shortened(text: object, most: int = LONGEST_MESSAGE) -> str:
-    r"""A text of at most `most` characters, in one line, all of which can be printed.
-
-    Examples
-    --------
-    >>> shortened("a line\nand " + 500 * "x", 30)
-    'a line\\nand xxxxxx...xxxxxx...'
-    """
-    line = str(text)
-    if len(line) > most:
-        line = f"{line[: most - most // 3 - 3]}...{line[-(most // 3) :]}"
-    line = "".join(each if each.isprintable() else repr(each)[1:-1] for each in line)
-    return line if len(line) <= most else f"{line[: most - 3]}..."
 
 
 def read_json(file: Path) -> Any:
@@ -83,13 +56,14 @@ def read_json(file: Path) -> Any:
             object_pairs_hook=_unique,
         )
     except (OSError, ValueError, RecursionError, MemoryError) as error:
-        reason = shortened(error) or type(error).__name__
-        raise StorageError(f"{file} cannot be read ({reason}); it may be truncated: save the model again") from error
+        raise StorageError(
+            f"{file} cannot be read ({one_line(error)}); it may be truncated: save the model again"
+        ) from error
 
 
 def _finite(text: str) -> float:
     if not math.isfinite(number := float(text)) or abs(number) > LARGEST:
-        raise ValueError(f"it holds the number {shortened(text, LONGEST_VALUE)}, which is too large")
+        raise ValueError(f"it holds the number {shortened(text)}, which is too large")
     return number
 
 

@@ -1,7 +1,7 @@
 """Fitting from files, datasets or iterators that need not fit into memory.
 
 Texts are read once, batch by batch: words become numbers in shards, on disk or in the memory of workers, and a random
-sample of the documents is kept. Counts and tone are learnt from all shards, everything else from the sample.
+sample of the texts is kept. Counts and tone are learnt from all shards, everything else from the sample.
 """
 
 from __future__ import annotations
@@ -24,28 +24,37 @@ from textsignal.arrays import Vector
 from textsignal.compute.counting import row_keys
 from textsignal.compute.engines import Compute, Engine
 from textsignal.compute.engines.local import local_compute
-from textsignal.compute.hashing import Keys
+from textsignal.compute.hashing import drawn
 from textsignal.data.read import check_file
-from textsignal.data.rows import BadRows, Dropping, bad_together, beside_in, usable_rows
+from textsignal.data.rows import BadRows, Dropping, bad_together, usable_rows
 from textsignal.data.source import Batch, Source, read_batches
 from textsignal.errors import InputError
 from textsignal.families.auto import Candidates
 from textsignal.reading import options as parts
 from textsignal.reading.observed import Observed, observe, tokenise
 from textsignal.reading.themes import ThemeReader
-from textsignal.text.reading import as_bytes, texts_at
 from textsignal.text.shards import NotHeld, Place, read_shard, shards_folder, write_shard
-from textsignal.text.tokens import SentenceTexts
-from textsignal.training.sample import Passing, Sample, common_bound, first_bound, joined
-from textsignal.training.streamed import ReadPart, count_shards, stored_tone, together, turns_of
+from textsignal.text.tokens import SentenceTexts, as_bytes, texts_at
+from textsignal.training.streamed import (
+    PartSummary,
+    Passing,
+    ReadPart,
+    Sample,
+    common_bound,
+    count_shards,
+    first_bound,
+    in_blocks,
+    joined,
+    stored_tone,
+    turns_of,
+)
 from textsignal.training.theme_model import Prepared, Response, learn_lexicon, prepare_read
 from textsignal.training.theme_reading import read_features
-from textsignal.training.tone import Tone
-from textsignal.training.tone_blocks import tone_folds
+from textsignal.training.tone import Tone, tone_folds
 
 #: Default memory limit of a fit; the minimum.
 MEMORY, LEAST_MEMORY = "4GB", 2**30
-#: Bytes that training on a document's word takes, in the sample; documents of the sample, at most.
+#: Bytes that training takes for each word of the sample; texts of the sample, at most.
 BYTES_PER_WORD, MOST_SAMPLED = 400, 100_000
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
@@ -66,7 +75,7 @@ class SourceColumns:
 
     @property
     def in_shards(self) -> dict[str, str]:
-        """Column -> role, for columns that all documents are read with."""
+        """Column -> role, for columns that all texts are read with."""
         return {self.text: "text", self.response: "response"} | ({self.weight: "weight"} if self.weight else {})
 
     @property
@@ -102,13 +111,13 @@ def memory_of(given: str | int) -> int:
     >>> memory_of("4GB"), memory_of("1.5 GiB")
     (4294967296, 1610612736)
     """
-    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)i?b?\s*", str(given).lower())
-    if found is None:
+    size = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)i?b?\s*", str(given).lower())
+    if size is None:
         raise InputError(f"memory={given!r} is not a size; give one such as '4GB' or '800MB'")
-    size = int(float(found[1]) * _UNITS[found[2]])
-    if size < LEAST_MEMORY:
+    n_bytes = int(float(size[1]) * _UNITS[size[2]])
+    if n_bytes < LEAST_MEMORY:
         raise InputError(f"memory={given!r} is too little; a fit takes at least 1GB")
-    return size
+    return n_bytes
 
 
 def say_nothing(what: str, done: int, total: int | None) -> None:
@@ -117,10 +126,10 @@ def say_nothing(what: str, done: int, total: int | None) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Streamed:
-    """Documents that were read.
+    """Texts of a source.
 
-    shards : as the engine keeps them, with `sizes` documents each; responses : (rows,) that count.
-    sample : some of the documents; drawn : further columns of these; beside : (documents,) their by, over and groups.
+    shards : as the engine keeps them, with `sizes` texts each; responses : (rows,) that count.
+    sample : some of the texts; drawn : further columns of these; beside : (texts,) their by, over and groups.
     bad : rows that cannot be used.
     """
 
@@ -134,7 +143,7 @@ class Streamed:
 
     @property
     def n_documents(self) -> int:
-        """Number of documents read."""
+        """Number of texts."""
         return sum(self.sizes)
 
 
@@ -142,8 +151,8 @@ class Streamed:
 class FittedSource:
     """Result of a fit to a source.
 
-    sample : the documents that the reader knows; held_out : (documents,) True if its response was not used in training.
-    n_documents : of the source.
+    sample : texts that are stored with the reader; held_out : (texts,) True if the response was not used in training.
+    n_documents : number of texts of the source.
     """
 
     reader: ThemeReader
@@ -156,7 +165,7 @@ class FittedSource:
 class ReadSource:
     """A source that was read, and can be fitted.
 
-    spread : computes on all documents; compute : computes on the sample.
+    spread : computes on all texts; compute : computes on the sample.
     """
 
     options: parts.Options
@@ -169,14 +178,19 @@ class ReadSource:
     def fit(self, held_out: NDArray[np.bool_] | None = None) -> FittedSource:
         """Fit themes.
 
-        held_out : (documents,) True for documents of the sample of which, and of whose copies, only words are used.
-            None if
-        all are used.
+        held_out : (texts,) True for texts of the sample whose responses, and those of their copies, are not used; None
+            if all are used.
         """
         found = self.found
         held_out = np.zeros(len(found.sample.tokens), dtype=bool) if held_out is None else held_out
         (reader,) = parts.fit_prepared_themes(self.options, self._prepared(held_out), self.compute)
-        return FittedSource(_with_basis(reader, found, held_out), found.sample, held_out, found.n_documents)
+        n_sampled, n_held, n_all = len(held_out), int(held_out.sum()), found.n_documents
+        if n_sampled < n_all:
+            all_texts = "all that were not held back" if n_held else "all of them"
+            random = f"a random {n_sampled - n_held:,} of {n_all:,} texts"
+            basis = f"Themes and their numbers come from {random}, tone comes from {all_texts}."
+            reader = replace(reader, fitted=replace(reader.fitted, basis=basis))
+        return FittedSource(reader, found.sample, held_out, n_all)
 
     def _prepared(self, held_out: NDArray[np.bool_]) -> Prepared:
         """Learn words and tone from all shards, and the inputs of themes from the sample."""
@@ -189,15 +203,14 @@ class ReadSource:
             )
         self.progress("Counting words", 0, None)
         merged = count_shards(found.shards, found.sizes, self.spread)
-        wanted = parts.lexicon_options(self.options)
-        lexicon = learn_lexicon(merged.words, merged.counts, found.n_documents, **wanted)
-        without: Keys = np.unique(found.drawn.keys[held_out])
+        options, without = parts.lexicon_options(self.options), np.unique(found.drawn.keys[held_out])
+        lexicon = learn_lexicon(merged.words, merged.counts, found.n_documents, **options)
         self.progress("Learning tone", 0, None)
         effects = stored_tone(found.shards, found.sizes, lexicon.features, response.simplest, self.spread, without)
         self.progress("Learning themes", 0, None)
-        read = read_features(own.tokens, lexicon.features, self.compute.engine)  # type: ignore[arg-type]
+        read = read_features(own.tokens, lexicon.features, self.compute.engine)
         tone = Tone.of(effects, tone_folds(read.counts))
-        return prepare_read(read, lexicon, [response], [lambda: (tone, None)], own.weight, self.compute)
+        return prepare_read(read, lexicon, [(response, lambda: (tone, None))], own.weight, self.compute)
 
 
 @contextmanager
@@ -214,7 +227,7 @@ def read_to_fit(
 ) -> Iterator[ReadSource]:
     """Read a source; its shards may be deleted at the end of the `with`.
 
-    engine : reads it, and learns from all documents; by default threads of this process.
+    engine : reads it, and learns from all texts; by default threads of this process.
     dropping : None if a row that cannot be used is an error.
     """
     if options.formula is not None:
@@ -243,18 +256,39 @@ def read_source(
 ) -> Streamed:
     """Read all batches into shards; each worker reads a part of the source."""
     language, n_rows, most = parts.language_of(options), source.n_rows, (MOST_SAMPLED, most_words)
-    step = partial(
-        _read_part,
-        columns=columns,
-        language=language,
-        folder=folder,
-        most=most,
-        bound=first_bound(n_rows, MOST_SAMPLED),
-        dropping=dropping,
-        n_jobs=engine.n_threads,
-    )
-    apart = source.parts() if engine.is_spread else [_told(source, n_rows, progress)]
-    read = engine.keep(step, apart, turns_of(len(apart), n_rows))
+    bound, n_jobs = first_bound(n_rows, MOST_SAMPLED), engine.n_threads
+
+    def read_part(batches: Iterable[Batch]) -> ReadPart:
+        """Read batches into shards; shards finished by an earlier run are reused."""
+        shards: list[Place] = []
+        sizes, responses, bad = [], [], []
+        sample = Sample(*most, bound, documents=Passing.nothing(len(columns.beside)))
+        for number, batch in enumerate(batches):
+            used = usable_rows(batch, columns.text, columns.response, columns.weight, dropping)
+            responses.append(used.counted)
+            bad.append(used.bad)
+            if not len(used.rows):
+                continue
+            keys = row_keys(*as_bytes(used.texts))
+            path = None if folder is None else folder / f"{number:06d}.shard"
+            others = {"keys": keys, "response": used.responses, "weight": used.weight}
+            if path is not None and path.exists():
+                tokens = _shard_of(path, batch, others)
+                shards.append(path)
+            else:
+                tokens = tokenise(used.texts, language, n_jobs)
+                shards.append(write_shard(tokens, others, path))
+            draws = drawn(keys + (batch.row + used.rows).astype(np.uint64), batch.number)
+            numbers = keys, tokens.n_words, used.responses, used.weight
+            beside = batch.table[[*columns.beside]].to_numpy(dtype=object)[used.rows]
+            texts_of = partial(_texts_at, tokens, used.texts, language, n_jobs)
+            sample.offer(texts_of, Passing(draws, batch.first + used.rows, *numbers, beside))
+            sizes.append(len(tokens))
+        counted = np.concatenate([*responses, np.zeros(0)])
+        return ReadPart(shards, sample, PartSummary(sizes, counted, bad_together(bad), sample.bound, sample.levels))
+
+    apart = source.parts() if engine.is_spread else [_reported(source, n_rows, progress)]
+    read = engine.keep(read_part, apart, turns_of(len(apart), n_rows))
     summaries, firsts = [], [0]
     for part in engine.stream(lambda part: part.summary, read):
         summaries.append(part)
@@ -265,19 +299,20 @@ def read_source(
     bad = bad_together([part.bad for part in summaries])
     if len(bad) == firsts[-1]:
         raise InputError(f"no row is left: {bad.describe()}")
-    bound = common_bound([(part.bound, part.levels) for part in summaries], *most)
-    some = together([*zip(read, firsts[:-1], strict=True)], [len(part.responses) for part in summaries])
-    samples = engine.map(lambda pairs: joined([(part.sample.up_to(bound), first) for part, first in pairs]), some)
+    common = common_bound([(part.bound, part.levels) for part in summaries], *most)
+    some = in_blocks([*zip(read, firsts[:-1], strict=True)], [len(part.responses) for part in summaries])
+    samples = engine.map(lambda pairs: joined([(part.sample.up_to(common), first) for part, first in pairs]), some)
     sample = joined([(part, 0) for part in samples])
     places = [(part, number) for part, own in zip(read, summaries, strict=True) for number in range(len(own.sizes))]
     shards = engine.keep(lambda place: place[0].shards[place[1]], places)
     sizes = list(chain.from_iterable(part.sizes for part in summaries))
-    counted, drawn = np.concatenate([part.responses for part in summaries]), sample.documents
+    counted, drawn_texts = np.concatenate([part.responses for part in summaries]), sample.documents
     with rows_of(source):
         family = parts.scale_of(options).family_of(counted)
-    observed = observe(sample.tokens, drawn.responses, None if columns.weight is None else drawn.weight, family)
-    beside = pd.DataFrame(drawn.beside, columns=[*columns.beside], dtype=object)
-    return Streamed(shards, sizes, counted, observed, drawn, beside, bad)
+    weight = None if columns.weight is None else drawn_texts.weight
+    observed = observe(sample.tokens, drawn_texts.responses, weight, family)
+    beside = pd.DataFrame(drawn_texts.beside, columns=[*columns.beside], dtype=object)
+    return Streamed(shards, sizes, counted, observed, drawn_texts, beside, bad)
 
 
 @contextmanager
@@ -291,49 +326,11 @@ def rows_of(source: Source) -> Iterator[None]:
         raise InputError(f"{error} (rows, where some are named, are those of all {len(source.files)} files)") from error
 
 
-def _told(source: Source, n_rows: int | None, progress: Progress) -> Iterator[Batch]:
+def _reported(source: Source, n_rows: int | None, progress: Progress) -> Iterator[Batch]:
     """Yield the batches of a source, reporting progress after each."""
     for batch in source:
         yield batch
         progress("Reading", batch.first + len(batch), n_rows)
-
-
-def _read_part(
-    batches: Iterable[Batch],
-    *,
-    columns: SourceColumns,
-    language: str | None,
-    folder: Path | None,
-    most: tuple[int, int],
-    bound: int,
-    dropping: Dropping | None,
-    n_jobs: int,
-) -> ReadPart:
-    """Read batches into shards; shards finished by an earlier run are reused."""
-    shards: list[Place] = []
-    sizes, responses, bad = [], [], []
-    sample = Sample(*most, bound, documents=Passing.nothing(len(columns.beside)))
-    for number, batch in enumerate(batches):
-        used = usable_rows(batch, columns.text, columns.response, columns.weight, dropping)
-        responses.append(used.counted)
-        bad.append(used.bad)
-        if not len(used.rows):
-            continue
-        keys = row_keys(*as_bytes(used.texts))
-        path = None if folder is None else folder / f"{number:06d}.shard"
-        others = {"keys": keys, "response": used.responses, "weight": used.weight}
-        if path is not None and path.exists():
-            tokens = _shard_of(path, batch, others)
-            shards.append(path)
-        else:
-            tokens = tokenise(used.texts, language, n_jobs)
-            shards.append(write_shard(tokens, others, path))
-        numbers = (tokens.n_words, used.responses, used.weight)
-        beside, rows = beside_in(batch, [*columns.beside], used.rows), batch.row + used.rows
-        documents = Passing.of(batch.first + used.rows, keys, *numbers, beside, in_file=rows, file=batch.number)
-        sample.offer(partial(_texts_at, tokens, used.texts, language, n_jobs), documents)
-        sizes.append(len(tokens))
-    return ReadPart(shards, sizes, np.concatenate([*responses, np.zeros(0)]), bad_together(bad), sample)
 
 
 def _texts_at(
@@ -345,7 +342,7 @@ def _texts_at(
 
 
 def _shard_of(path: Path, batch: Batch, others: dict[str, NDArray[Any]]) -> SentenceTexts:
-    """Read the shard of an earlier run; raise if it holds other documents."""
+    """Read the shard of an earlier run; raise if it holds other texts."""
     tokens, held = read_shard(path)
     for name, values in others.items():
         if not np.array_equal(held.get(name, ()), values, equal_nan=values.dtype.kind == "f"):
@@ -361,17 +358,6 @@ def _families(options: parts.Options, found: Streamed) -> Candidates:
         if family.n_predictors > 1:
             raise InputError("classes without an order cannot be had from a source; give texts that are in memory")
     return parts.scale_of(options).candidates(found.responses, family)
-
-
-def _with_basis(reader: ThemeReader, found: Streamed, held_out: NDArray[np.bool_]) -> ThemeReader:
-    """Return the reader with a note on the documents it was learnt from, if these are not all."""
-    n_sampled, n_held = len(found.drawn.rows), int(held_out.sum())
-    if n_sampled == found.n_documents:
-        return reader
-    all_texts = "all that were not held back" if n_held else "all of them"
-    random = f"a random {n_sampled - n_held:,} of {found.n_documents:,} texts"
-    basis = f"Themes and their numbers come from {random}, tone comes from {all_texts}."
-    return replace(reader, fitted=replace(reader.fitted, basis=basis))
 
 
 def _folder_of(

@@ -31,7 +31,7 @@ from textsignal.reading.options import TOPIC_TERMS
 from textsignal.reading.words import unique_labels
 from textsignal.text.tokens import SentenceTexts, TokenisedTexts
 from textsignal.text.vectorise import TextVectorizer
-from textsignal.training.coherence import coherence
+from textsignal.training.topics import coherence
 
 
 class TopicModel(Predicting, TransformerMixin, BaseEstimator):
@@ -212,7 +212,7 @@ class TopicModel(Predicting, TransformerMixin, BaseEstimator):
         check_number("n", n, least=1, whole=True)
         known, answers = self._texts(texts, responses)
         predictions = self.predictions(known)
-        number = theme_number(topic, self.topic_names)
+        number = theme_number(topic, self.topic_names, "topic")
         return find_texts(number, int(n), high, known, answers, predictions, metadata)
 
     def report(

@@ -871,7 +871,7 @@ def test_themes_that_raise_a_severity_are_to_be_fixed(ok):
     fixed = shown.split("What to fix first")[1].split("What to keep")[0]
     assert costly["finding"][0] in fixed
     assert "would be lower without complaints" in shown
-    assert "The lower the severity, the better." in Path("out/report.html").read_text(encoding="utf-8")
+    assert "For the severity, less is better." in Path("out/report.html").read_text(encoding="utf-8")
     again, _ = ok("drivers", "out/model", "severity.csv", "--text", "Review", "--response", "severity")
     assert costly["finding"][0] in " ".join(again.split())
 

@@ -27,7 +27,7 @@ def test_a_fit_with_ranges_has_them_in_its_table_and_on_its_page(folder):
         assert themes[f"{name}_clear"].isin([True, False]).all()
     assert list(themes)[-1] == "finding"
     page = (folder / "out/report.html").read_text(encoding="utf-8")
-    assert "Texts of the same hotel are taken to depend on each other" in page
+    assert "Texts of the same hotel are treated as dependent" in page
     assert "cost_low" in page
 
 

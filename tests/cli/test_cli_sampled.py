@@ -97,7 +97,7 @@ def test_the_page_and_the_terminal_say_that_it_is_a_sample(call, files, tmp_path
     assert BASIS in said
     assert "No row is known to be held out" in said
     lead = page.read_text().split("What to fix first")[0]
-    assert "250 texts were read for what they speak of (4 themes), how they speak of it" in lead
+    assert "250 texts, 4 themes: how often each theme is mentioned" in lead
     assert f"They come from {BASIS}; row numbers count within these." in lead
     assert "3 files, 0.parquet to 2.parquet" in lead
     assert call("effects", files / "model", files / "parts", *COLUMNS, "--method", "plugin") == 0

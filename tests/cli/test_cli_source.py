@@ -60,7 +60,7 @@ def test_the_model_and_the_page_say_what_they_were_learnt_from(run):
     assert model.reader_.fitted.basis.endswith(BASIS)
     assert model.n_texts_ == N - round(0.2 * n_drawn)
     page = (run / "report.html").read_text()
-    assert f"{n_drawn} texts were read for" in page
+    assert f"{n_drawn} texts, " in page
     assert model.reader_.fitted.basis in page.split("What to fix first")[0]
     assert "3 files, 0.parquet to 2.parquet" in page
 

@@ -15,18 +15,21 @@ pytest.importorskip("distributed", reason="textsignal[dask] is not installed")
 
 from distributed import Client, LocalCluster, wait
 from same_tokens import assert_same_tokens
-from textsignal.workflow.analyse_source import analyse_source
+from sklearn.base import clone
 
 from textsignal import TextResponseModel, predict_batches
 from textsignal.compute.engines import dask
 from textsignal.compute.engines.dask import DaskEngine, connect
 from textsignal.compute.engines.local import LocalEngine
+from textsignal.compute.hashing import drawn
+from textsignal.data.columns import Roles
 from textsignal.data.source import Source
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.text.tokens import read_sentences
 from textsignal.training import streamed, tone
-from textsignal.training.sample import Passing, Sample, common_bound, joined
+from textsignal.training.streamed import Passing, Sample, common_bound, joined
+from textsignal.workflow.analyse import analyse_source
 
 #: Documents of a file, and of a block of tone.
 ROWS = 150
@@ -108,19 +111,20 @@ def test_columns_and_bad_rows_of_a_source_are_those_of_the_local_engine(client, 
     for number, table in enumerate(tables):
         table.loc[table.index[: 40 * number], "review"] = ""
         table.to_parquet(tmp_path / f"{number}.parquet")
-    given = {"text": "review", "response": "rating", "by": "hotel", "over": "date", "on_bad_rows": "drop"}
+    roles, model = Roles("review", ("rating",), by="hotel", over="date"), TextResponseModel(4, n_jobs=1)
     one, two = (
-        analyse_source(tmp_path / "*.parquet", model=TextResponseModel(4, n_jobs=1), engine=engine, **given)
+        analyse_source(tmp_path / "*.parquet", roles, clone(model), engine=engine, on_bad_rows="drop")
         for engine in (DaskEngine(client), None)
     )
-    pd.testing.assert_frame_equal(one.documents, two.documents, check_exact=True)
-    pd.testing.assert_frame_equal(one.drivers, two.drivers, check_exact=True)
-    assert one.groups.equals(two.groups)
-    assert np.array_equal(one.times, two.times, equal_nan=True)
-    assert one.summary == two.summary
+    pd.testing.assert_frame_equal(one.texts, two.texts, check_exact=True)
+    pd.testing.assert_frame_equal(one.only.drivers, two.only.drivers, check_exact=True)
+    first, second = one.only.reading.observed, two.only.reading.observed
+    assert first.groups.equals(second.groups)
+    assert np.array_equal(first.times, second.times, equal_nan=True)
+    assert (one.summary, one.only.summary) == (two.summary, two.only.summary)
     assert one.summary.dropped.startswith("240 bad rows: 240 empty texts (rows 151, 152, 153, 154, 155 and 235 more)")
-    expected = pd.concat(tables)["hotel"].iloc[one.documents["row"] - 1]
-    assert one.groups.tolist() == expected.tolist()
+    expected = pd.concat(tables)["hotel"].iloc[one.texts["row"] - 1]
+    assert first.groups.tolist() == expected.tolist()
 
 
 def test_sums_are_added_in_the_order_of_the_local_engine(client):
@@ -229,7 +233,8 @@ def test_samples_of_parts_are_the_sample_of_all(most_words, edges):
     n = edges[-1]
     texts, most = [f"text {i}" for i in range(n)], (200, most_words)
     keys, numbers = rng.integers(0, 2**64, n, np.uint64), (rng.integers(1, 9, n), rng.random(n), np.ones(n))
-    documents = Passing.of(np.arange(n), keys, *numbers, rng.choice(["inn", 7, None], (n, 2)))
+    rows, cells = np.arange(n), rng.choice(["inn", 7, None], (n, 2))
+    documents = Passing(drawn(keys + rows.astype(np.uint64), 0), rows, keys, *numbers, cells)
     nothing = Passing.nothing(2)
     whole = Sample(*most, documents=nothing)
     whole.offer(read_sentences(texts).at, documents)

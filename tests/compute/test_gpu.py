@@ -19,11 +19,10 @@ from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.families import Bernoulli, Binomial, Gaussian, NegativeBinomial, Ordinal, Poisson
 from textsignal.training import draws
-from textsignal.training.coefficient_steps import NewtonStep, NoStep
 from textsignal.training.corpus import Corpus
 from textsignal.training.inference import infer_weights
-from textsignal.training.joint import AdaptiveGamma, JointSettings, TextAlone, train_joint
-from textsignal.training.tone_on_card import slope_of
+from textsignal.training.joint import AdaptiveGamma, JointSettings, NewtonStep, NoStep, TextAlone, train_joint
+from textsignal.training.tone import slope_of
 
 needs_card = pytest.mark.skipif(bool(gpu_code.missing()), reason=gpu_code.missing())
 N_TOPICS = 16

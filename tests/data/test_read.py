@@ -378,7 +378,7 @@ def test_malformed_csv_names_the_line(tmp_path, content, message):
     ("content", "message"),
     [
         ('{"a": 1}\n{"a": \n', "line 2 is not JSON: "),
-        ("[1, 2]\n", "item 1 of its JSON array is not an object"),
+        ("[1, 2]\n", "item 1 of its JSON array is not a JSON object"),
         ('[{"a": 1},\n{"a": 2}', "begins as a JSON array but is not one: "),
         ('[{"a": 1}]\n[{"a": 2}]\n', "begins as a JSON array but is not one: Extra data: line 2"),
         ('{"a": 1}\n\n"x"\n', "line 3 is not a JSON object"),

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textsignal.data import source as batches
+from textsignal.data import read as reading
 from textsignal.data.read import read_table
 from textsignal.data.source import Source, read_batches
 from textsignal.errors import InputError
@@ -120,8 +120,8 @@ def test_json_keys_of_later_rows_count(tmp_path):
 
 
 def test_long_rows_make_small_batches(tmp_path, monkeypatch):
-    monkeypatch.setattr(batches, "MOST_BYTES", 1000)
-    monkeypatch.setattr(batches, "FIRST_ROWS", 1)
+    monkeypatch.setattr(reading, "MOST_BYTES", 1000)
+    monkeypatch.setattr(reading, "FIRST_ROWS", 1)
     table = pd.DataFrame({"text": [f"{i}" * 300 for i in range(8)]})
     for name in ("t.csv", "t.jsonl", "t.parquet"):
         path = write(tmp_path / name, table)

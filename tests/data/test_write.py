@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from textsignal.data.read import read_table
 from textsignal.data.write import (
     check_not_input,
-    whole_batches,
     whole_file,
     whole_folder,
     whole_table,
@@ -310,10 +309,9 @@ PLAIN = ["-5", "+1.5", "-1e-9", "-3,50", "-5%", "-", "=", "fine", "a=b", "", "'t
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".csv.gz"])
-@pytest.mark.parametrize("whole", [whole_table, whole_batches])
-def test_a_spreadsheet_runs_no_text_and_no_name(tmp_path, ending, whole):
+def test_a_spreadsheet_runs_no_text_and_no_name(tmp_path, ending):
     table = pd.DataFrame({"=1+1": RUN, "-5": -0.5, "group": pd.Categorical(RUN), "effect": np.arange(len(RUN))})
-    with whole(tmp_path / f"t{ending}", force=False) as write:
+    with whole_table(tmp_path / f"t{ending}", force=False) as write:
         write(table)
     found = pd.read_csv(tmp_path / f"t{ending}", sep="\t" if ending == ".tsv" else ",")
     assert list(found) == ["'=1+1", "-5", "group", "effect"]
@@ -321,9 +319,8 @@ def test_a_spreadsheet_runs_no_text_and_no_name(tmp_path, ending, whole):
     assert found["-5"].tolist() == [-0.5] * len(RUN)
 
 
-@pytest.mark.parametrize("whole", [whole_table, whole_batches])
-def test_a_carriage_return_ends_no_row(tmp_path, whole):
-    with whole(tmp_path / "t.csv", force=False) as write:
+def test_a_carriage_return_ends_no_row(tmp_path):
+    with whole_table(tmp_path / "t.csv", force=False) as write:
         write(pd.DataFrame({"text": ["fine\r=1+1", "plain"], "value": [-0.5, 1.0]}))
     assert (tmp_path / "t.csv").read_bytes() == b'"text","value"\n"fine\r=1+1",-0.5\n"plain",1.0\n'
     assert read_table(tmp_path / "t.csv")["text"].tolist() == ["fine\r=1+1", "plain"]
@@ -493,7 +490,7 @@ FORMATS = [
 
 
 def write(target, tables, *, force=False):
-    with whole_batches(target, force=force) as add:
+    with whole_table(target, force=force) as add:
         for table in tables:
             add(table)
 
@@ -558,8 +555,8 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path, small_disk, name):
 def test_a_kill_leaves_nothing_under_the_name_and_the_next_write_cleans_up(tmp_path):
     script = (
         "import sys, time, pandas as pd\nfrom pathlib import Path\n"
-        "from textsignal.data.write import whole_batches\n"
-        "with whole_batches(Path(sys.argv[1]), force=False) as write:\n"
+        "from textsignal.data.write import whole_table\n"
+        "with whole_table(Path(sys.argv[1]), force=False) as write:\n"
         "    write(pd.DataFrame({'n': range(9)}))\n    print('written', flush=True)\n    time.sleep(60)\n"
     )
     target = tmp_path / "p.csv"

@@ -26,7 +26,8 @@ from textsignal import GLMNMF, JBNMF, Binomial
 from textsignal.compute.engines import Compute
 from textsignal.compute.kernels import reference
 from textsignal.errors import InputError
-from textsignal.estimators.skill import r2_score
+from textsignal.estimators import nmf
+from textsignal.estimators.predictions import r2_score
 
 joint_glm = partial(GLMNMF, training="joint")
 predictive_glm = partial(GLMNMF, max_epochs=10)
@@ -480,7 +481,7 @@ def test_another_engine_and_other_kernels_run_through_fit_and_predict(way, X, y,
     default = small(WAYS[way], **options).fit(X[rows], y[rows])
     expected, changed = default.predictions(X), default.with_topics(default.components_[1:], X, y)
     engine = Counting()
-    monkeypatch.setattr(type(default), "_compute", lambda self: nullcontext(Compute(engine, reference)))
+    monkeypatch.setattr(nmf, "local_compute", lambda n_jobs: nullcontext(Compute(engine, reference)))
     model = small(WAYS[way], **options).fit(X[rows], y[rows])
     assert engine.maps > 0
     assert engine.sweeps > 0

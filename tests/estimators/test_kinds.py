@@ -8,10 +8,10 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.model_selection import cross_val_predict, cross_val_score
 from sklearn.utils.estimator_checks import check_estimator
 
-from textsignal import GLMNMF, JBNMF, TextResponseModel, load
+from textsignal import GLMNMF, JBNMF, TextResponseModel, TopicModel, load
 from textsignal.datasets import simulate_corpus, synthetic_reviews
 from textsignal.errors import InputError
-from textsignal.estimators.skill import accuracy, r2_score
+from textsignal.estimators.predictions import accuracy, r2_score
 from textsignal.families import Bernoulli, Categorical, Gaussian, Ordinal, deviance, null_deviance
 
 CORPUS = simulate_corpus(n_documents=400, n_terms=150, random_state=3)
@@ -37,8 +37,9 @@ def matrix_model(name, training="predictive", **options):
 
 
 def text_model(name, **options):
-    training = "predictive" if name == "categorical" else "themes"
-    return TextResponseModel(5, **{"family": name, "levels": KINDS[name][0], "training": training} | options, n_jobs=1)
+    if name == "categorical":
+        return TopicModel(GLMNMF(5, **{"family": name, "training": "predictive"} | options, n_jobs=1))
+    return TextResponseModel(5, **{"family": name, "levels": KINDS[name][0]} | options, n_jobs=1)
 
 
 def labels_of(name, ratings):
@@ -68,22 +69,23 @@ class TestScikitLearn:
         assert is_classifier(model)
         assert not is_regressor(model)
         assert model.__sklearn_tags__().classifier_tags.multi_class == (name != "bernoulli")
+        option = "estimator__family" if isinstance(model, TopicModel) else "family"
         given = clone(model).set_params(
-            family={"bernoulli": Bernoulli(), "ordinal": Ordinal()}.get(name, Categorical())
+            **{option: {"bernoulli": Bernoulli(), "ordinal": Ordinal()}.get(name, Categorical())}
         )
         assert is_classifier(given)
 
     @pytest.mark.parametrize(
         "model",
         [GLMNMF(), GLMNMF(family="gaussian"), GLMNMF(family=Gaussian()), JBNMF(), TextResponseModel(),
-         TextResponseModel(family="poisson"), TextResponseModel(estimator=JBNMF())],
+         TextResponseModel(family="poisson"), TopicModel(), TopicModel(JBNMF())],
     )  # fmt: skip
     def test_all_others_are_regressors(self, model):
         assert is_regressor(model)
         assert not is_classifier(model)
 
     def test_a_model_is_what_its_estimator_is(self):
-        assert is_classifier(TextResponseModel(estimator=GLMNMF(family="ordinal")))
+        assert is_classifier(TopicModel(estimator=GLMNMF(family="ordinal")))
 
     @every_kind
     @both_trainings
@@ -110,7 +112,7 @@ class TestScikitLearn:
 class TestLabels:
     @every_kind
     @pytest.mark.parametrize("make", [matrix_model, text_model])
-    def test_labels_come_back_as_they_were_given(self, name, make):
+    def test_labels_are_predicted_as_they_were_given(self, name, make):
         documents, ratings = (
             (CORPUS.counts, CORPUS.ratings) if make is matrix_model else (REVIEWS.texts, REVIEWS.ratings)
         )
@@ -246,9 +248,8 @@ class TestCategorical:
         model.save(tmp_path / "model")
         again = load(tmp_path / "model")
         np.testing.assert_array_equal(again.predict_proba(REVIEWS.texts), model.predict_proba(REVIEWS.texts))
-        for ask in (again.explain, lambda text: again.drivers(texts=[text], responses=["low"])):
-            with pytest.raises(InputError, match=r'2 linear predictors.*family="bernoulli"'):
-                ask("The staff were friendly.")
+        with pytest.raises(InputError, match=r'2 linear predictors.*family="bernoulli"'):
+            again.explain("The staff were friendly.")
 
     def test_what_needs_one_linear_predictor_is_refused(self, y, training):
         model = GLMNMF(5, family="categorical", training=training, max_epochs=2, n_jobs=1)
@@ -277,9 +278,9 @@ class TestWrongDomain:
             GLMNMF(1, family=family, levels=levels).fit(np.ones((3, 2)), y)
 
     @cases
-    @pytest.mark.parametrize("training", ["themes", "predictive"])
-    def test_texts(self, family, levels, y, named, training):
+    @pytest.mark.parametrize("kind", ["themes", "topics"])
+    def test_texts(self, family, levels, y, named, kind):
+        options = {"family": family, "levels": levels}
+        model = TextResponseModel(1, **options) if kind == "themes" else TopicModel(GLMNMF(1, **options))
         with pytest.raises(InputError, match=named):
-            TextResponseModel(1, family=family, levels=levels, training=training).fit(
-                ["lovely staff", "dirty room", "lovely room"], y
-            )
+            model.fit(["lovely staff", "dirty room", "lovely room"], y)

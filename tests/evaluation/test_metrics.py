@@ -12,9 +12,9 @@ from hypothesis.extra.numpy import arrays
 from sklearn import metrics
 
 from textsignal.errors import InputError
-from textsignal.estimators.skill import r2_score, rmse
+from textsignal.estimators.predictions import r2_score, rmse
 from textsignal.evaluation.metrics import calibration_table, overfit_warning
-from textsignal.training.coherence import coherence, exclusivity, top_terms
+from textsignal.training.topics import coherence, exclusivity, top_terms
 
 laws = settings(max_examples=60)
 numbers = st.floats(-100, 100)

@@ -80,7 +80,6 @@ OF_FITS = OF_TABLES | {
     "--family": st.sampled_from(["auto", "ordinal", "poisson", "categorical", "gaussian", "gamma", "stars=ordinal"]),
     "--holdout": VALUES,
     "--seed": VALUES,
-    "--alpha": VALUES,
     "--max-terms": VALUES,
     "--language": st.sampled_from(["english", "none", "klingon", "de"]) | TEXTS,
     "--on-bad-rows": st.sampled_from(["error", "drop", "keep"]),
@@ -88,6 +87,8 @@ OF_FITS = OF_TABLES | {
     "--memory": VALUES,
     "--response": NAMES,
 }
+OF_TOPICS = {name: OF_FITS[name] for name in ("--levels", "-k", "--holdout", "--seed", "--on-bad-rows")}
+OF_TOPICS |= {name: OF_TABLES[name] for name in ("--encoding", "--sep", "--sheet")} | {"--alpha": VALUES}
 #: Commands on a stored model, which are quick, with what else they take; reading a table is most of it.
 OF_MODELS = {
     "predict": {"--keep": NAMES, "--offset": NAMES, "--encoding": OF_TABLES["--encoding"], "--sep": OF_TABLES["--sep"]},
@@ -214,11 +215,11 @@ def test_a_stored_model_and_any_table(call, model, place, data, file, command):
 
 
 @settings(FEW, max_examples=80)
-@given(data=st.data(), file=files(), command=st.sampled_from(["fit", "search", "compare"]))
+@given(data=st.data(), file=files(), command=st.sampled_from(["fit", "search", "compare", "topics"]))
 def test_a_fit_with_any_options(call, place, data, file, command):
     """Tables are so small that nearly every fit fails early; what one takes is bounded by its options."""
     name = written(place, *file)
-    arguments = options(data.draw, OF_FITS, 4)
+    arguments = options(data.draw, OF_TOPICS if command == "topics" else OF_FITS, 4)
     columns = ["--text", data.draw(st.just("text") | NAMES), "--response", data.draw(st.just("stars") | NAMES)]
     if call(command, name, *columns, *without_nul(arguments), "-o", "out", "--jobs", 1) == 0:
         assert (place / "out").exists()
@@ -227,5 +228,5 @@ def test_a_fit_with_any_options(call, place, data, file, command):
 def test_options_are_known():
     """An option that is renamed would be drawn in vain."""
     commands = typer.main.get_command(cli.app).commands
-    for name, drawn in {"fit": OF_FITS, **OF_MODELS}.items():
+    for name, drawn in {"fit": OF_FITS, "topics": OF_TOPICS, **OF_MODELS}.items():
         assert {*drawn} <= {option for parameter in commands[name].params for option in parameter.opts}

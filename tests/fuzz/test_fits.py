@@ -11,7 +11,7 @@ import pandas as pd
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from textsignal import GLMNMF, JBNMF, TextResponseModel
+from textsignal import GLMNMF, JBNMF, TextResponseModel, TopicModel
 from textsignal.errors import TextSignalError
 from textsignal.families import FAMILIES
 
@@ -35,9 +35,9 @@ FUZZ = settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow, H
 
 @dataclass(frozen=True)
 class Case:
-    """One fit: options of the model, and what is passed to `fit`."""
+    """One fit: the model, and what is passed to `fit`."""
 
-    options: dict[str, Any]
+    model: Any
     texts: list[str]
     responses: list[Any]
     given: dict[str, Any]
@@ -162,17 +162,21 @@ def n_themes(n: int) -> st.SearchStrategy[int]:
 
 @st.composite
 def text_cases(draw: st.DrawFn) -> Case:
-    """A `TextResponseModel` of any training."""
+    """A model of themes, or of topics by any training."""
     texts = draw(corpora())
     training = draw(st.sampled_from(["themes", "predictive", "joint"]))
     n, family = len(texts), draw(FAMILY)
-    options = {"n_themes": draw(n_themes(n)), "family": family, "training": training}
+    if training == "themes":
+        model = TextResponseModel(draw(n_themes(n)), family=family, n_jobs=1)
+    else:
+        supervision, residual = draw(st.sampled_from([0.5, 0.0, 1.0, 1e6, 1e-9, 1e300])), draw(st.booleans())
+        options = {"training": training, "supervision": supervision, "word_residual": residual}
+        family = "binomial" if family == "auto" else family
+        model = TopicModel(GLMNMF(draw(n_themes(n)), family=family, n_jobs=1, **options))
+    passed = draw(additions(n, frame=training == "themes"))
     if training != "themes":
-        options |= {
-            "supervision": draw(st.sampled_from([0.5, 0.0, 1.0, 1e6, 1e-9, 1e300])),
-            "word_residual": draw(st.booleans()),
-        }
-    return Case(options, texts, draw(responses(n, family)), draw(additions(n, frame=True)))
+        passed.pop("groups", None)
+    return Case(model, texts, draw(responses(n, family)), passed)
 
 
 @st.composite
@@ -180,7 +184,7 @@ def estimators(draw: st.DrawFn, n: int) -> Any:
     """A GLMNMF or JBNMF with options at the ends of what is allowed."""
     size = st.sampled_from([0.0, 1e-9, 0.1, 1.0, 1e6, 1e100])
     common = {
-        "n_themes": draw(n_themes(n)),
+        "n_topics": draw(n_themes(n)),
         "init": draw(st.sampled_from(["nndsvda", "random", "nmf"])),
         "max_iter": draw(st.sampled_from([1, 30])),
         "n_init": draw(st.sampled_from([1, 2])),
@@ -247,22 +251,27 @@ def test_an_estimator_of_a_matrix_is_finite_or_one_of_our_errors(case):
 
 def fit_and_read(case: Case) -> None:
     """Fit, then use all that reads the fitted model."""
-    model = TextResponseModel(n_jobs=1, **case.options)
+    model = case.model
     if not ours(lambda: model.fit(case.texts, case.responses, **case.given)):
         return
     assert_finite(model.components_, "components")
     beside = {name: case.given[name] for name in ("covariates", "offset") if name in case.given}
     new = [*case.texts, "", "unknown words only", "clean room. Dirty bed!"]
     more = {
-        name: pd.concat([values, values.iloc[[0] * 3]]) if name == "covariates" else np.append(values, values[[0] * 3])
+        name: pd.concat([values, values.iloc[[0] * 3]])
+        if isinstance(values, pd.DataFrame)
+        else np.concatenate([values, values[[0] * 3]])
         for name, values in beside.items()
     }
     one = {name: values[:1] for name, values in beside.items()}
     ours(lambda: check_predictions(model.predictions(new, **more)))
     ours(lambda: assert_finite(model.predict(new, **more), "predict"))
-    ours(lambda: check_table(model.themes()))
-    ours(lambda: check_table(pd.DataFrame(model.drivers())))
-    ours(lambda: model.explain(new[0], **one))
+    if isinstance(model, TextResponseModel):
+        ours(lambda: check_table(model.themes()))
+        ours(lambda: check_table(pd.DataFrame(model.drivers())))
+        ours(lambda: model.explain(new[0], **one))
+    else:
+        ours(lambda: check_table(model.topics()))
     ours(lambda: model.explain("clean room. Dirty bed!"))
 
 

@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from textsignal.workflow.used import n_classes, range_of, response_in
 
 from textsignal.data.read import groups_of, read_table, texts_of
 from textsignal.data.roles import beside_texts
@@ -22,6 +21,8 @@ from textsignal.data.rows import check_rows
 from textsignal.data.source import read_batches
 from textsignal.errors import InputError
 from textsignal.insight.inputs import as_times
+from textsignal.reading.options import Scale
+from textsignal.workflow.rows import n_classes, range_of, response_in
 
 #: The longest message, without the path of the file.
 LONGEST = 800
@@ -193,10 +194,11 @@ def tables(draw):
 @FEW
 @given(table=tables(), family=st.sampled_from(["auto", "bernoulli", "categorical", "ordinal", "gaussian", "poisson"]))
 def test_columns_of_anything_are_read_or_refused(table, family):
-    parsed = outcome(response_in, table, "response", family)
+    scale = Scale(family, None)
+    parsed = outcome(response_in, table, "response", scale)
     if not isinstance(parsed, str):
         assert len(parsed.values) == len(parsed.given) == len(table)
-        assert n_classes(parsed, family) <= len(table)
+        assert n_classes(parsed, scale) <= len(table)
         span = range_of(parsed, family)
         bad = check_rows(table["text"], parsed, levels=span)
         assert 0 <= len(bad) <= len(table)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from textsignal.insight.findings import Drivers, cost_of, finding_of, gain_of, titles_of, to_fix, to_keep
-from textsignal.insight.naming import Naming, Range, is_clear, range_of, with_clear
+from textsignal.insight.naming import Naming, Range, is_clear, range_of
 
 STARS = Naming("rating", "stars")
 SHARE = Naming("bought", "percentage points", event="yes")
@@ -72,26 +72,6 @@ def test_a_clear_range_is_not_written_as_if_it_began_at_0(low):
     written = Range(low, 0.3, True).written(STARS)
     assert written.startswith({0.0004: "0.000", 0.004: "0.004", 0.04: "0.04 ", -0.04: "−0.04 "}[low])
     assert Range(low, 0.3, False).written(STARS, sign="+").endswith(" to +0.30")
-
-
-def test_clear_is_what_holm_says_and_is_for_the_better_row_by_row():
-    drivers = pd.DataFrame({"theme": [1, 0, 2], "cost_high": 0.0, "gain_high": 0.0})
-    effects = pd.DataFrame(
-        {
-            "theme": [0, 1, 2] * 2,
-            "quantity": ["cost"] * 3 + ["gain"] * 3,
-            "estimate": [0.1, 0.1, -0.1, 0.1, 0.1, 0.1],
-            "p_holm": [0.001, 0.06, 0.001, np.nan, 0.04, 0.2],
-        }
-    )
-    made = with_clear(drivers, effects, 0.95)
-    assert made["cost_clear"].tolist() == [False, True, False]
-    assert made["gain_clear"].tolist() == [True, False, False]
-    assert made.columns.get_loc("cost_clear") == made.columns.get_loc("cost_high") + 1
-    by_group = pd.DataFrame({"group": ["b", "a"], "theme": [0, 0], "cost_high": 0.0, "gain_high": 0.0})
-    grouped = effects.query("theme == 0").assign(group="a", p_holm=0.01)
-    both = pd.concat([grouped, grouped.assign(group="b", p_holm=0.5)])
-    assert with_clear(by_group, both, 0.95)["cost_clear"].tolist() == [False, True]
 
 
 def test_a_table_says_so_too():

@@ -8,7 +8,7 @@ from textsignal import TextResponseModel, load
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.insight.revise import dropped, merged, renamed, theme_number
-from textsignal.training.coherence import coherence
+from textsignal.training.topics import coherence
 
 NAMES = ["staff", "room", "noise", "room"]
 OWN = ["staff", None, "noise", None]

@@ -8,7 +8,7 @@ import pytest
 from textsignal.families import Binomial
 from textsignal.insight.topics import LABEL_CHOICE, LABEL_TERMS, topic_table
 from textsignal.reading.words import relevance
-from textsignal.training.effects import CentredEffects, centred_effects, word_shares
+from textsignal.training.topics import CentredEffects, centred_effects, word_shares
 
 TERMS = [f"t{j}" for j in range(30)]
 

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import textsignal as ts
-from textsignal.training.effects import text_shares
+from textsignal.training.topics import text_shares
 
 
 @pytest.fixture(scope="module")

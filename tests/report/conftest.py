@@ -1,37 +1,22 @@
-"""Reports of small models, and how the browser opens them: without network."""
+"""Report of a small model, and how the browser opens them: without network."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page
 from small_reviews import HELD_OUT, N_TRAINING, REVIEWS, SETTINGS
 
-from textsignal import GLMNMF, TextResponseModel, TextVectorizer
+from textsignal import TextResponseModel
 from textsignal.report.page.render import write_report
 
 
-def fitted(training: str, vectorizer: TextVectorizer) -> TextResponseModel:
-    estimator = GLMNMF(6, training=training, levels=(1, 5), max_epochs=5, n_jobs=1)
-    model = TextResponseModel(vectorizer=vectorizer, estimator=estimator)
-    return model.fit(REVIEWS.texts[:N_TRAINING], REVIEWS.ratings[:N_TRAINING])
-
-
 @pytest.fixture(scope="session")
-def models() -> dict[str, TextResponseModel]:
-    """One model of each training, with the text that suits it; one with effects of words, one with long terms."""
+def model() -> TextResponseModel:
+    """A fitted model of themes."""
     themes = TextResponseModel(6, levels=(1, 5), n_jobs=1)
-    with_words = fitted("predictive", TextVectorizer(5000, 2000, weighting="count"))
-    # So few texts teach no effect of a single word, so these are given.
-    with_words.estimator_.word_effects_[::3] = np.linspace(-1, 1, len(with_words.estimator_.word_effects_[::3]))
-    return {
-        "themes": themes.fit(REVIEWS.texts[:N_TRAINING], REVIEWS.ratings[:N_TRAINING]),
-        "predictive": fitted("predictive", TextVectorizer(5000, 2000, weighting="count")),
-        "words": with_words,
-        "joint": fitted("joint", TextVectorizer(5000, 400, ngram_range=(1, 2), row_norm="l1")),
-    }
+    return themes.fit(REVIEWS.texts[:N_TRAINING], REVIEWS.ratings[:N_TRAINING])
 
 
 @dataclass
@@ -53,12 +38,11 @@ class Visit:
 
 
 @pytest.fixture(scope="session")
-def reports(models, tmp_path_factory) -> dict[str, Path]:
-    """Report of each model."""
-    folder = tmp_path_factory.mktemp("reports")
-    for name, model in models.items():
-        write_report(model, folder / f"{name}.html", model.read(REVIEWS.texts), REVIEWS.ratings, HELD_OUT, SETTINGS)
-    return {name: folder / f"{name}.html" for name in models}
+def page_file(model, tmp_path_factory) -> Path:
+    """Report of the model."""
+    file = tmp_path_factory.mktemp("reports") / "report.html"
+    write_report(model, file, model.read(REVIEWS.texts), REVIEWS.ratings, HELD_OUT, SETTINGS)
+    return file
 
 
 class Tabs:

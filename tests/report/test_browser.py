@@ -13,8 +13,8 @@ from small_reviews import HELD_OUT, REVIEWS, SETTINGS, N
 from textsignal.errors import InputError
 from textsignal.insight.explanation import slope_of
 from textsignal.report.values import browser
-from textsignal.report.values.bins import bins_of_levels
 from textsignal.report.values.prepare import prepare
+from textsignal.report.values.texts import bins_of_levels
 
 GROUPS = pd.Series(["inn", "hotel <b>", None, "Ü " + "x" * 100], dtype=object).sample(N, replace=True, random_state=0)
 DATES = pd.Series(np.datetime64("2020-01-01") + np.arange(N)).where(np.arange(N) % 7 > 0)
@@ -34,13 +34,8 @@ def numbers(report, name, dtype):
 
 def texts_of(report):
     """The texts, each in its sentences and what is behind the last of them."""
-    texts = unpacked(report.browse.columns["texts"]).decode().split(browser.NEXT_DOCUMENT)
+    texts = unpacked(report.browse.columns["texts"]).decode().split(browser.NEXT_TEXT)
     return [text.split(browser.SENTENCE_END) for text in texts]
-
-
-@pytest.fixture(scope="module", params=["themes", "predictive"])
-def model(request, models):
-    return models[request.param]
 
 
 @pytest.fixture(scope="module")
@@ -57,11 +52,11 @@ def test_how_documents_speak_of_themes_is_what_the_cards_count(report):
     how = numbers(report, "stances", np.uint8).reshape(N, -1)
     for theme in report.themes:
         here = how[:, theme.number]
-        spoken = here != browser.NOT_AT_ALL
-        assert spoken.sum() == theme.spoken
+        spoken = here != browser.NO_MENTION
+        assert spoken.sum() == theme.texts
         assert spoken.mean() == pytest.approx(theme.mentions)
-        assert (here == browser.BADLY).sum() == pytest.approx(theme.complaints * theme.spoken)
-        assert (here == browser.WELL).sum() == pytest.approx(theme.praise * theme.spoken)
+        assert (here == browser.COMPLAINT).sum() == pytest.approx(theme.complaints * theme.texts)
+        assert (here == browser.PRAISE).sum() == pytest.approx(theme.praise * theme.texts)
 
 
 def test_every_text_is_there_with_its_facts(report, reading):
@@ -78,17 +73,16 @@ def test_every_text_is_there_with_its_facts(report, reading):
 
 def test_responses_are_found_by_the_bars_of_the_histogram(report):
     counts = np.bincount(numbers(report, "levels", np.uint8), minlength=6)
-    assert report.browse.responses == ("1", "2", "3", "4", "5")
-    assert counts.tolist() == [0, *(round(bar.value * N) for bar in report.documents.responses)]
+    assert report.bins.labels == ("1", "2", "3", "4", "5")
+    assert counts.tolist() == [0, *(round(bar.value * N) for bar in report.summary.responses)]
 
 
 def test_many_levels_are_found_by_bins_and_a_missing_response_by_none():
     responses = np.array([0.0, 50, 100, np.nan, 5, 4.9])
-    assert (bins_of_levels(np.arange(101.0)).places(responses) + 1).tolist() == [1, 11, 20, 0, 2, 1]
+    assert (bins_of_levels(np.arange(101.0)).numbers(responses) + 1).tolist() == [1, 11, 20, 0, 2, 1]
 
 
-def test_sentences_are_those_of_the_reading_with_tone_that_has_not_seen_the_response(models):
-    model = models["themes"]
+def test_sentences_are_those_of_the_reading_with_tone_that_has_not_seen_the_response(model):
     reading = model.read(REVIEWS.texts)
     report = prepare(model, reading, REVIEWS.ratings, HELD_OUT, SETTINGS)
     sentences, spoken = reading.sentences, model.reader_.spoken(reading, REVIEWS.ratings, None)
@@ -113,7 +107,7 @@ def test_of_many_documents_the_same_are_drawn_in_their_order(model, reading):
         for _ in range(2)
     ]
     assert reports[0].browse == reports[1].browse
-    assert (reports[0].browse.shown, reports[0].browse.documents) == (50, N)
+    assert reports[0].browse.n_texts == 50
     rows = [int(row) for row in lines(reports[0], "rows")]
     assert rows == sorted(set(rows))
     assert rows[-1] > 100
@@ -123,7 +117,7 @@ def test_of_many_documents_the_same_are_drawn_in_their_order(model, reading):
 @pytest.mark.parametrize("n_documents", [-1, 5001])
 def test_a_page_holds_no_more_than_5000_documents(model, reading, n_documents):
     settings = replace(SETTINGS, n_documents=n_documents)
-    with pytest.raises(InputError, match="between 0 and 5,000 documents"):
+    with pytest.raises(InputError, match="between 0 and 5,000 texts"):
         prepare(model, reading, REVIEWS.ratings, HELD_OUT, settings)
 
 
@@ -132,11 +126,10 @@ def test_without_texts_there_is_nothing_to_look_through(model, reading, change):
     assert prepare(model, reading, REVIEWS.ratings, HELD_OUT, replace(SETTINGS, **change)).browse is None
 
 
-def test_long_texts_are_cut_between_words_or_sentences(models):
+def test_long_texts_are_cut_between_words_or_sentences(model):
     odd = "a\x01b\x02c\x00 \ud800 line\r\nbreak. Second sentence."
     texts = ["The bed was dirty. " * 5000, "x" * 10_000, odd, "", *REVIEWS.texts[:20]]
     ratings = np.array([1.0, np.nan, 3, 4, *REVIEWS.ratings[:20]])
-    model = models["themes"]
     report = prepare(model, model.read(texts), ratings)
     shown = ["".join(pieces) for pieces in texts_of(report)]
     assert (len(shown), report.browse.n_cut, report.browse.no_response) == (24, 2, True)
@@ -150,13 +143,6 @@ def test_long_texts_are_cut_between_words_or_sentences(models):
     assert shown[2] == "a␁b␂c␀ � line\nbreak. Second sentence."
     assert left[2:].tolist() == [0] * 22
     assert len(numbers(report, "themes", "<u2")) == sum(len(pieces) - 1 for pieces in texts_of(report))
-
-
-def test_themes_on_a_matrix_leave_texts_in_one_piece(models):
-    model = models["joint"]
-    report = prepare(model, model.read(REVIEWS.texts), REVIEWS.ratings)
-    assert all(len(pieces) == 1 for pieces in texts_of(report))
-    assert len(numbers(report, "themes", "<u2")) == 0
 
 
 def test_space_is_what_python_takes_for_space():

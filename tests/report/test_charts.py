@@ -8,9 +8,8 @@ from textsignal.report.page.charts import chart_specs
 from textsignal.report.values.prepare import prepare
 
 
-@pytest.fixture(scope="module", params=["themes", "predictive"])
-def report(request, models):
-    model = models[request.param]
+@pytest.fixture(scope="module")
+def report(request, model):
     return prepare(model, model.read(REVIEWS.texts), REVIEWS.ratings, HELD_OUT, SETTINGS)
 
 
@@ -27,7 +26,7 @@ def test_what_a_theme_costs_is_to_the_left_and_what_it_brings_to_the_right(repor
     rows = chart_specs(report)["drivers"]["data"]["values"]
     drawn = {(row["theme"], row["side"]): row["value"] for row in rows}
     assert drawn == {(theme.number, "costs"): -theme.cost for theme in report.themes} | {
-        (theme.number, "brings"): theme.gain for theme in report.themes
+        (theme.number, "adds"): theme.gain for theme in report.themes
     }
     assert all(value <= 0 for (_, side), value in drawn.items() if side == "costs")
-    assert all(value >= 0 for (_, side), value in drawn.items() if side == "brings")
+    assert all(value >= 0 for (_, side), value in drawn.items() if side == "adds")

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from small_reviews import HELD_OUT, REVIEWS, SETTINGS
 
-from textsignal.insight.findings import NOTHING, TO_FIX, TO_KEEP
+from textsignal.insight.findings import NOTHING, TO_FIX, TO_KEEP, cost_of
 from textsignal.report.page.render import render
 from textsignal.report.values.data import Named
 from textsignal.report.values.findings import MANY, NAMED, findings, unstable
@@ -14,21 +14,20 @@ from textsignal.report.values.prepare import prepare
 from textsignal.uncertainty.stability import STABLE
 
 
-@pytest.fixture(scope="module", params=["themes", "predictive"])
-def report(request, models):
-    model = models[request.param]
+@pytest.fixture(scope="module")
+def report(model):
     return prepare(model, model.read(REVIEWS.texts), REVIEWS.ratings, HELD_OUT, SETTINGS)
 
 
-def found(report, costs=None, gains=None, settings=SETTINGS, **changed):
+def found(report, costs=None, gains=None, naming=None, **changed):
     """Findings on a report with other numbers: of all themes, or of the documents."""
     costs = costs or [theme.cost for theme in report.themes]
     gains = gains or [theme.gain for theme in report.themes]
     parts = zip(report.themes, costs, gains, strict=True)
     of_themes = {name: value for name, value in changed.items() if hasattr(report.themes[0], name)}
     themes = [replace(theme, cost=cost, gain=gain, **of_themes) for theme, cost, gain in parts]
-    documents = replace(report.documents, **{name: changed[name] for name in changed.keys() - of_themes.keys()})
-    return findings(themes, documents, report.prediction, settings, report.noun)
+    documents = replace(report.summary, **{name: changed[name] for name in changed.keys() - of_themes.keys()})
+    return findings(themes, documents, report.prediction, naming or report.naming)
 
 
 def named(sentences):
@@ -62,17 +61,13 @@ def test_what_is_only_judged_comes_last(report):
     telling = replace(judged, lowers=("worst", "not good", "loud", "cold"))
     result = found(replace(report, themes=(telling, *others)), [0.6, 0.5, 0.4, 0.3, 0.2, 0.1], [0.0] * 6)
     assert named(result.to_fix) == numbers[:3]
-    assert "badly (loud, cold)." in str(result.to_fix[0])
+    assert "(loud, cold)." in str(result.to_fix[0])
 
 
 def test_a_finding_says_mentions_tone_means_and_what_would_change(report):
     result = found(report, [0.6, 0.5, 0.4, 0.3, 0.2, 0.1], **WORDS, mean_response=3.14, mean_elsewhere=4.0)
-    theme, sentence = report.themes[0], str(result.to_fix[0])
-    assert sentence.startswith(
-        f"“{theme.label}”: {theme.mentions:.0%} of texts speak of it, {theme.complaints:.0%} of them badly"
-    )
-    assert "Where it comes up, the average Rating is 3.1 instead of 4.0." in sentence
-    assert sentence.endswith("the average would be 0.60 stars higher.")
+    theme = replace(report.themes[0], cost=0.6, **WORDS, mean_response=3.14, mean_elsewhere=4.0)
+    assert str(result.to_fix[0]) == f"“{theme.label}”{cost_of(theme, report.naming)}"
     same = found(report, [0.6] * 6, **WORDS, mean_response=3.99, mean_elsewhere=4.01)
     assert "instead of" not in str(same.to_fix[0])
 
@@ -81,17 +76,17 @@ def test_a_finding_says_mentions_tone_means_and_what_would_change(report):
 def test_nothing_is_made_of_a_theme_that_moves_nothing(report, value):
     result = found(report, [value] * 6, [value] * 6)
     assert result.to_fix == result.to_keep == ()
-    assert str(result.conclusion) == f"No {report.noun} moves the Rating."
+    assert str(result.conclusion) == "No theme moves the Rating."
 
 
 @pytest.mark.parametrize(
     ("name", "shown"), [("stars", "stars"), ("Overall_satisfaction", "Overall satisfaction"), ("NPS", "NPS")]
 )
 def test_sentences_hold_for_any_name_and_unit(report, name, shown):
-    settings = replace(SETTINGS, response_name=name, unit="units")
-    result = found(report, [0.6] * 6, settings=settings, mean_response=3.1, mean_elsewhere=4.0)
+    naming = replace(report.naming, response=name, unit="units")
+    result = found(report, [0.6] * 6, naming=naming, mean_response=3.1, mean_elsewhere=4.0)
     assert f"the average {shown} is 3.1 instead of 4.0" in str(result.to_fix[0])
-    assert f"differences in the {shown}:" in str(result.trust[0])
+    assert f"differences in the {shown}:" in result.trust
     assert "units higher." in str(result.to_fix[0])
 
 
@@ -106,75 +101,70 @@ def test_doubts_are_said(report):
 
 def test_held_out_skill_is_said_in_words_and_numbers(report):
     ours = report.prediction.rows[0].held_out
-    trust = " ".join(map(str, report.findings.trust))
+    trust = report.findings.trust
     assert f"{max(ours.r2, 0):.0%}" in trust
-    assert "100 texts it had not seen" in trust
+    assert "100 texts held out from training" in trust
     assert f"{ours.rmse:.2f} stars" in trust
-
-
-@pytest.fixture(scope="module")
-def themes_report(models):
-    return prepare(models["themes"], models["themes"].read(REVIEWS.texts), REVIEWS.ratings, HELD_OUT, SETTINGS)
 
 
 def cards_of(report, *shares):
     return [replace(card, stability=share) for card, share in zip(report.themes, shares, strict=True)]
 
 
-def test_themes_of_a_report_on_the_training_texts_are_checked(themes_report, models):
-    assert all(0 <= card.stability <= 1 for card in themes_report.themes)
-    other = prepare(models["themes"], models["themes"].read(REVIEWS.texts[:50]), REVIEWS.ratings[:50])
+def test_themes_of_a_report_on_the_training_texts_are_checked(report, model):
+    assert all(0 <= card.stability <= 1 for card in report.themes)
+    other = prepare(model, model.read(REVIEWS.texts[:50]), REVIEWS.ratings[:50])
     assert all(card.stability is None for card in other.themes)
-    themes = prepare(models["predictive"], models["predictive"].read(REVIEWS.texts), REVIEWS.ratings)
-    assert all(card.stability is None for card in themes.themes)
 
 
-def test_a_warning_names_the_unstable_in_the_order_of_the_cards(themes_report):
-    names = [f"“{card.label}”" for card in themes_report.themes]
-    assert unstable(cards_of(themes_report, *[1.0] * 6)) is None
-    assert unstable(cards_of(themes_report, *[None] * 6)) is None
-    assert unstable(cards_of(themes_report, 1, 1, STABLE, 1, 1, 1)) is None
-    one = unstable(cards_of(themes_report, 1, 1, 0.4, 1, 1, 1))
-    assert one == f"{names[2]} is cut differently in other samples of these texts: read it with care."
-    two = unstable(cards_of(themes_report, 1, 0.2, 1, 1, 1, 0))
-    assert two.startswith(f"{names[1]} and {names[5]} are cut differently in other samples of these texts: read them")
+def test_a_warning_names_the_unstable_in_the_order_of_the_cards(report):
+    names = [f"“{card.label}”" for card in report.themes]
+    assert unstable(cards_of(report, *[1.0] * 6)) is None
+    assert unstable(cards_of(report, *[None] * 6)) is None
+    assert unstable(cards_of(report, 1, 1, STABLE, 1, 1, 1)) is None
+    one = unstable(cards_of(report, 1, 1, 0.4, 1, 1, 1))
+    assert one == f"{names[2]} is unstable: most refits to other samples do not reproduce it."
+    two = unstable(cards_of(report, 1, 0.2, 1, 1, 1, 0))
+    assert two.startswith(
+        f"{names[1]} and {names[5]} are unstable: most refits to other samples do not reproduce them."
+    )
 
 
-def test_many_are_counted_and_fewer_themes_advised(themes_report):
-    warning = unstable(cards_of(themes_report, *[0.0] * 6))
+def test_many_are_counted_and_fewer_themes_advised(report):
+    warning = unstable(cards_of(report, *[0.0] * 6))
     assert warning.count("“") == NAMED
     assert f"and {6 - NAMED} more are" in warning
-    assert warning.endswith("Fewer themes may be steadier.")
-    assert "steadier" not in unstable(cards_of(themes_report, 0, *[1] * 5))
+    assert warning.endswith("Fewer themes may be more stable.")
+    assert "more stable" not in unstable(cards_of(report, 0, *[1] * 5))
     assert 1 / 6 < MANY <= 2 / 6
 
 
-def test_the_page_marks_the_cards_of_unstable_themes(themes_report):
-    page = render(replace(themes_report, themes=tuple(cards_of(themes_report, 0.25, 1, 1, 1, 0, 1))))
+def test_the_page_marks_the_cards_of_unstable_themes(report):
+    page = render(replace(report, themes=tuple(cards_of(report, 0.25, 1, 1, 1, 0, 1))))
     assert page.count('class="unstable"') == 2
-    assert "in 1 of 4 models of other samples" in page
-    plain = render(replace(themes_report, themes=tuple(cards_of(themes_report, *[None] * 6))))
+    assert "in 1 of 4 refits to halves" in page
+    plain = render(replace(report, themes=tuple(cards_of(report, *[None] * 6))))
     assert 'class="unstable"' not in plain
-    assert "Comes back" not in plain
+    assert "Reproduced" not in plain
 
 
-TITLE = "What to look at before you trust this"
+TITLE = "What looks wrong</h2>"
 
 
 @pytest.fixture(scope="module")
-def reading(models):
-    return models["themes"].read(REVIEWS.texts)
+def reading(model):
+    return model.read(REVIEWS.texts)
 
 
-def test_clean_data_have_no_such_section(models, reading):
-    report = prepare(models["themes"], reading, REVIEWS.ratings, HELD_OUT, SETTINGS)
+def test_clean_data_have_no_such_section(model, reading):
+    report = prepare(model, reading, REVIEWS.ratings, HELD_OUT, SETTINGS)
     assert report.checks == ()
     assert TITLE not in render(report)
 
 
-def test_what_looks_wrong_is_listed_as_written_and_linked(models, reading):
+def test_what_looks_wrong_is_listed_as_written_and_linked(model, reading):
     hotels = pd.Series([f"<{'low' if rating < 4 else 'high'}>" for rating in REVIEWS.ratings], name="hotel")
-    report = prepare(models["themes"], reading, REVIEWS.ratings, HELD_OUT, SETTINGS, groups=hotels)
+    report = prepare(model, reading, REVIEWS.ratings, HELD_OUT, SETTINGS, groups=hotels)
     assert "residuals" in {finding.check for finding in report.checks}
     page = render(report)
     assert page.count(TITLE) == 1
@@ -183,6 +173,6 @@ def test_what_looks_wrong_is_listed_as_written_and_linked(models, reading):
     assert "<low>" not in page
 
 
-def test_too_few_responses_are_not_checked(models, reading):
+def test_too_few_responses_are_not_checked(model, reading):
     few = pd.Series(REVIEWS.ratings, dtype=float).where(pd.Series(range(len(REVIEWS.ratings))) < 20)
-    assert prepare(models["themes"], reading, few, None, SETTINGS).checks == ()
+    assert prepare(model, reading, few, None, SETTINGS).checks == ()

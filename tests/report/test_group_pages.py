@@ -19,9 +19,8 @@ SETTINGS = ReportSettings(response_name="Rating", unit="stars", group_name="hote
 
 
 @pytest.fixture(scope="module")
-def written(models, tmp_path_factory):
+def written(model, tmp_path_factory):
     """Write the report of a model of themes with groups and dates."""
-    model = models["themes"]
     reading = model.read(REVIEWS.texts)
 
     def write(groups=None, times=None, settings=SETTINGS):
@@ -98,7 +97,7 @@ def test_the_switch_changes_what_cells_show(page):
         assert page.locator(f"#groups .note .{shows}").is_visible()
     assert seen["mentions"].rstrip("▲▼°").endswith("%")
     facts = cell.get_attribute("title")
-    for shows, before in (("tone", "How: "), ("mentions", "How often: "), ("cost", "Costs: ")):
+    for shows, before in (("tone", "Tone: "), ("mentions", "Mentions: "), ("cost", "Cost: ")):
         assert before + seen[shows].rstrip("▲▼°") in facts
 
 
@@ -123,8 +122,7 @@ def colour(page, row, column):
     return [float(number) for number in re.findall(r"[\d.]+", text.removeprefix("color(srgb"))[:3]]
 
 
-def test_colours_tell_better_from_worse(visit, written, models):
-    model = models["themes"]
+def test_colours_tell_better_from_worse(visit, written, model):
     spoken = model.reader_.spoken(model.read(REVIEWS.texts), REVIEWS.ratings, None)
     added = np.where(spoken.spoken[:, 0], spoken.tone[:, 0], 0.0)
     groups = pd.Series(np.where(added < np.quantile(added, 0.3), "worse", "rather better"))
@@ -174,14 +172,14 @@ def test_a_click_on_a_cell_leads_to_the_card(page):
 def test_a_cell_leads_to_its_documents(page):
     cell = page.locator("#heat tbody tr", has_text="Hotel 2").locator("td.cell").first
     cell.click()
-    page.click("[data-cell=badly]")
+    page.click("[data-cell=complaints]")
     page.wait_for_function("document.activeElement.id === 'found'")
     chosen = page.locator("#find-group option:checked").inner_text()
     assert (chosen, page.input_value("#find-theme")) == ("Hotel 2", cell.get_attribute("data-theme"))
     facts = page.locator("#found-texts footer").all_text_contents()  # most are out of sight
     assert facts
     assert all("Hotel 2" in fact for fact in facts)
-    n_complaints = re.match(r"(\d+) of \d+ texts speak of it, (\d+)%", cell.get_attribute("title"))
+    n_complaints = re.match(r"(\d+) of \d+ texts mention it, (\d+)%", cell.get_attribute("title"))
     spoken, share = int(n_complaints[1]), int(n_complaints[2])
     found = int(page.inner_text("#found").split()[0])
     assert round(100 * found / spoken) == share
@@ -191,10 +189,10 @@ def test_a_group_with_a_long_name_leads_to_its_documents(visit, written):
     names = ["x" * 200 + "a", "x" * 200 + "b"]
     page = visit(written(pd.Series([names[i % 2] for i in range(FEW)]))).page
     page.locator("td.cell").first.click()
-    page.click("[data-cell=well]")
+    page.click("[data-cell=praise]")
     page.wait_for_function("document.activeElement.id === 'found'")
     assert page.locator("#find-group option:checked").inner_text() in names
-    assert "No text" not in page.inner_text("#found")
+    assert "None of" not in page.inner_text("#found")
 
 
 @pytest.mark.parametrize("place", ["#heat thead a", ".times figcaption a"])
@@ -209,7 +207,7 @@ def test_a_point_in_time_leads_to_the_card_and_tells_how_many_speak_of_it(page):
     point = page.locator(".times .mark-symbol path").nth(3)
     point.hover(force=True)
     page.wait_for_selector("#vg-tooltip-element.visible")
-    assert "texts that speak of it" in page.inner_text("#vg-tooltip-element")
+    assert "texts that mention it" in page.inner_text("#vg-tooltip-element")
     number = point.evaluate("point => point.__data__.datum.theme")
     point.click(force=True)
     assert page.locator(f"#theme-{number} .inside").is_visible()
@@ -323,5 +321,5 @@ def test_a_print_holds_the_table_and_is_short(visit, written):
     assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4"))) <= 8
     page.emulate_media(media="print")
     assert page.locator("#heat tbody tr:visible").count() == 13
-    assert "On paper, the 12 largest groups" in page.inner_text("#groups")
+    assert "In print, at most 12 groups" in page.inner_text("#groups")
     assert not page.locator(".switch").is_visible()

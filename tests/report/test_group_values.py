@@ -1,4 +1,6 @@
-"""Groups and time in a report, checked against the documents themselves."""
+"""Groups and time in a report, checked against the texts themselves."""
+
+from itertools import product
 
 import altair as alt
 import numpy as np
@@ -16,11 +18,6 @@ from textsignal.report.values.prepare import prepare
 #: Every third review in one of three hotels.
 HOTELS = pd.Series([f"Hotel {i % 3}" for i in range(N)], name="hotel")
 DAYS = np.datetime64("2012-01-01", "D") + np.random.default_rng(0).integers(0, 3 * 365, N)
-
-
-@pytest.fixture(scope="module")
-def model(models):
-    return models["themes"]
 
 
 @pytest.fixture(scope="module")
@@ -55,120 +52,117 @@ def by_tone(spoken, k=0):
 def test_without_groups_and_dates_nothing_is_said_of_them(prepared):
     report = prepared()
     assert report.groups is report.timeline is None
-    assert all(theme.trend == "" and theme.worst == theme.best == () for theme in report.themes)
     assert 'id="groups"' not in render(report)
 
 
 def test_cells_are_the_comparison_of_groups(report, spoken):
     found = compare_groups(spoken, HOTELS)
-    assert [row.name for row in report.groups.rows] == list(found.names)
-    assert [row.documents for row in report.groups.rows] == found.documents.tolist()
-    for g, row in enumerate(report.groups.rows):
-        assert [cell.theme for cell in row.cells] == [theme.number for theme in report.themes]
-        for cell in row.cells:
-            assert cell.few == found.few[g, cell.theme]
-            for name in ("tone", "mentions", "cost"):
-                shown, means = getattr(cell, name), getattr(found, name)
-                assert shown.value == means.shrunk[g, cell.theme]
-                assert shown.clear == means.clear[g, cell.theme]
+    assert report.groups.names == list(found.names)
+    assert report.groups.sizes == found.documents.tolist()
+    for g, k in product(report.groups.shown, range(6)):
+        cell = report.groups.cell(g, k)
+        assert cell.few == found.few[g, k]
+        for name in ("tone", "mentions", "cost"):
+            shown, means = getattr(cell, name), getattr(found, name)
+            assert (shown.value, shown.clear) == (means.shrunk[g, k], means.clear[g, k])
 
 
 def test_over_all_is_what_the_cards_say(report):
-    for theme, cell in zip(report.themes, report.groups.overall.cells, strict=True):
+    for theme in report.themes:
+        cell = report.groups.overall(theme.number)
         assert (cell.mentions.value, cell.cost.value) == (pytest.approx(theme.mentions), pytest.approx(theme.cost))
 
 
 def test_colours_are_blue_for_better_and_orange_for_worse_on_one_scale(prepared, spoken):
     table = prepared(by_tone(spoken)).groups
     for name, full, good in (("tone", table.full_tone, 1), ("cost", table.full_cost, -1)):
-        for row in table.rows:
-            for cell, all_ in zip(row.cells, table.overall.cells, strict=True):
-                away = getattr(cell, name).value - getattr(all_, name).value
-                assert getattr(cell, name).shade == pytest.approx(np.clip(good * away / full, -1, 1))
+        for g, k in product(table.shown, range(6)):
+            shown = getattr(table.cell(g, k), name)
+            away = shown.value - getattr(table.overall(k), name).value
+            assert shown.shade == pytest.approx(np.clip(good * away / full, -1, 1))
 
 
 def test_the_worst_group_is_named_where_it_is_clear(prepared, spoken):
     report = prepared(by_tone(spoken))
     card = next(theme for theme in report.themes if theme.number == 0)
-    assert card.worst[0].startswith("Worst Inn (costs ")
-    assert str(report.groups.conclusion).startswith(f"“{card.label}” costs Worst Inn ")
-    assert f"Worst hotel: {card.worst[0]}." in " ".join(map(str, report.findings.to_fix)) or card.cost < card.gain
+    worst = report.groups.most(0, "cost")[0]
+    assert worst.startswith("Worst Inn (costs ")
+    assert str(report.groups.findings(report.themes)[0]).startswith(f"“{card.label}” costs Worst Inn ")
+    assert f"Worst group: {worst}." in render(report) or card.cost < card.gain
 
 
 def test_nothing_is_found_where_groups_do_not_differ(prepared):
     twins = np.arange(N) // 2 % 2  # the same grammar wrote both
     report = prepared(pd.Series(twins))
-    assert report.groups.findings == ()
-    assert "No group stands out clearly" in str(report.groups.conclusion)
-    assert all(theme.worst == theme.best == () for theme in report.themes)
+    (finding,) = report.groups.findings(report.themes)
+    assert "No group differs clearly" in str(finding)
+    assert not any(report.groups.most(k, measure) for k in range(6) for measure in ("cost", "gain"))
 
 
 def test_only_the_largest_of_many_groups_are_shown_and_the_rest_counted(prepared):
     groups = pd.Series([f"h{i % 200}" for i in range(N)])
     groups[:40] = "largest"
     table = prepared(groups).groups
-    assert table.rows[0].name == "largest"
-    assert (len(table.rows), table.n_groups) == (SHOWN, 201)
-    assert sum(row.documents for row in table.rows) + table.other_documents == N
+    assert table.names[0] == "largest"
+    assert (len(table.shown), len(table.names)) == (SHOWN, 201)
+    assert sum(table.sizes) == N
     assert f"The {SHOWN} largest of 201 groups are shown" in render(prepared(groups))
 
 
 def test_two_thousand_groups_take_no_more_than_the_shown_ones(model, prepared):
     groups = pd.Series([f"guest {i}" for i in range(N)])
-    table = prepared(groups).groups
-    assert len(table.rows) == SHOWN
-    assert table.findings == ()
+    report = prepared(groups)
+    assert len(report.groups.shown) == SHOWN
+    assert len(report.groups.findings(report.themes)) == 1
     texts = REVIEWS.texts * 6
     report = prepare(
         model, model.read(texts), np.tile(REVIEWS.ratings, 6), groups=pd.Series(np.arange(len(texts)) % 2000)
     )
-    assert (report.groups.n_groups, len(report.groups.rows)) == (2000, SHOWN)
+    assert (len(report.groups.names), len(report.groups.shown)) == (2000, SHOWN)
 
 
 def test_one_group_has_nothing_to_be_compared_with(prepared):
-    table = prepared(pd.Series(["only"] * N)).groups
-    assert "one group alone" in str(table.conclusion)
-    assert table.findings == ()
-    assert all(cell.tone.shade == 0 for cell in table.rows[0].cells)
+    report = prepared(pd.Series(["only"] * N))
+    assert [str(finding) for finding in report.groups.findings(report.themes)] == ["There is only one group"]
+    assert all(report.groups.cell(0, k).tone.shade == 0 for k in range(6))
 
 
 def test_documents_without_group_are_counted(prepared):
     groups = HOTELS.astype(object)
     groups[1:] = None
     table = prepared(groups).groups
-    assert (table.without, table.n_groups, table.overall.documents) == (N - 1, 1, 1)
+    assert (table.without, table.sizes) == (N - 1, [1])
     render(prepared(groups))
 
 
 def test_names_that_are_long_or_alike_are_cut_and_told_apart(prepared):
     groups = pd.Series(np.where(np.arange(N) % 2, "x" * 5000 + "a", "x" * 5000 + "b"))
-    names = [row.name for row in prepared(groups).groups.rows]
+    names = prepared(groups).groups.names
     assert len(set(names)) == 2
     assert max(map(len, names)) <= NAME + 4
 
 
 def test_names_are_shown_as_they_are(prepared):
     names = ["New_York_City", "東京", "🏨 Inn", "<script>x</script>", "a\nb\x00"]
-    shown = {row.name for row in prepared(pd.Series([names[i % 5] for i in range(N)])).groups.rows}
+    shown = set(prepared(pd.Series([names[i % 5] for i in range(N)])).groups.names)
     assert shown == {"New_York_City", "東京", "🏨 Inn", "<script>x</script>", "a b␀"}
 
 
 def test_facts_hold_the_number_of_the_cell(report):
-    for row in report.groups.rows:
-        for cell in row.cells:
-            number = f"{cell.tone.value:+.2f}".replace("-", "−") if abs(cell.tone.value) >= 0.005 else "0.00"
-            assert f"How: {number}" in cell.facts
-            assert f"How often: {cell.mentions.value:.0%}" in cell.facts
-            assert f"Costs: {cell.cost.value:z.2f}" in cell.facts
+    for g, k in product(report.groups.shown, range(6)):
+        cell = report.groups.cell(g, k)
+        number = f"{cell.tone.value:+.2f}".replace("-", "−") if abs(cell.tone.value) >= 0.005 else "0.00"
+        assert f"Tone: {number}" in cell.facts
+        assert f"Mentions: {cell.mentions.value:.0%}" in cell.facts
+        assert f"Cost: {cell.cost.value:z.2f}" in cell.facts
 
 
 def test_lines_are_the_means_of_periods(report, spoken):
     assert report.timeline.noun == "quarters"
-    for line in report.timeline.lines:
-        assert sum(point.documents for point in line.points) == N
-        assert sum(point.spoken for point in line.points) == spoken.spoken[:, line.number].sum()
-        for point in line.points:
-            assert point.spoken == round(point.mentions * point.documents)
+    for k in range(6):
+        points = report.timeline.points(k)
+        assert sum(point.texts for point in points) == spoken.spoken[:, k].sum()
+        for point in points:
             if point.tone is not None:
                 assert point.low <= point.tone <= point.high
 
@@ -178,7 +172,7 @@ def test_the_order_of_dates_and_their_gaps_do_not_matter(prepared):
     times[5:50] = np.datetime64("NaT")
     timeline = prepared(times=times).timeline
     assert timeline.without == 45
-    assert [len(line.points) for line in timeline.lines] == [len(timeline.lines[0].points)] * 6
+    assert len({len(timeline.points(k)) for k in range(6)}) == 1
 
 
 def test_a_change_is_named(prepared, spoken):
@@ -187,26 +181,23 @@ def test_a_change_is_named(prepared, spoken):
     times = np.datetime64("2012-01-01", "D") + 3 * np.argsort(np.argsort(-added, kind="stable"))
     assert trends_of(spoken, times).tone.clear[0] == -1
     report = prepared(times=times)
-    line = next(line for line in report.timeline.lines if line.number == 0)
-    assert (line.clear, line.trend.startswith("spoken of worse: ")) == (-1, True)
-    assert f"“{line.label}”" in str(report.timeline.conclusion)
-    assert "worse than before" in str(report.timeline.conclusion)
-    assert any(str(finding).startswith(f"“{line.label}” is spoken of worse") for finding in report.timeline.findings)
-    card = next(theme for theme in report.themes if theme.number == 0)
-    assert card.trend.startswith("spoken of worse")
+    assert (report.timeline.clear(0), report.timeline.trend(0).startswith("worse: ")) == (-1, True)
+    label = next(theme.label for theme in report.themes if theme.number == 0)
+    conclusion = str(report.timeline.conclusion(report.themes))
+    assert conclusion.startswith("Clearly worse: ")
+    assert f"“{label}”" in conclusion
 
 
 def test_no_change_is_said_to_be_none(report):
-    assert "Nothing is spoken of clearly better, worse or more often" in str(report.timeline.conclusion)
-    assert report.timeline.findings == ()
-    assert all(theme.trend.startswith("no clear change") for theme in report.themes)
+    assert "No theme is clearly better, worse" in str(report.timeline.conclusion(report.themes))
+    assert all(report.timeline.trend(k).startswith("no clear change") for k in range(6))
 
 
 def test_one_date_for_all_says_so(prepared):
-    timeline = prepared(times=np.full(N, np.datetime64("2015-08-24", "D"))).timeline
-    assert "All dates are the same" in str(timeline.conclusion)
-    assert [len(line.points) for line in timeline.lines] == [1] * 6
-    assert all(line.trend == "" for line in timeline.lines)
+    report = prepared(times=np.full(N, np.datetime64("2015-08-24", "D")))
+    assert "All dates are the same" in str(report.timeline.conclusion(report.themes))
+    assert [len(report.timeline.points(k)) for k in range(6)] == [1] * 6
+    assert all(report.timeline.trend(k) == "" for k in range(6))
 
 
 def test_texts_that_become_shorter_are_told_of(prepared, reading):
@@ -228,7 +219,7 @@ def test_lines_are_charts_that_vega_lite_allows_on_one_scale(report):
         for layer in spec["layer"]
         if "scale" in layer["encoding"]["y"]
     }
-    assert domains == {(report.timeline.low, report.timeline.high)}
+    assert domains == {report.timeline.ends}
 
 
 def test_groups_are_shown_without_texts(prepared):

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from functools import cache
+from itertools import product
 
 import pytest
 from accessibility import faults
@@ -26,18 +27,13 @@ CUT = """(selector) => [...document.querySelectorAll(selector)].filter((part) =>
     .map((part) => part.outerHTML.slice(0, 120))"""
 
 
-@pytest.fixture(params=["themes", "predictive"])
-def name(request):
-    return request.param
-
-
 @pytest.fixture(scope="module")
-def opened(tabs, reports):
+def opened(tabs, page_file):
     """A page with all it can show: every card open, a text read. Tests measure it, and change nothing that lasts."""
 
     @cache
-    def show_all(name, width=1280):
-        page = tabs.open(reports[name], width=width).page
+    def show_all(width=1280):
+        page = tabs.open(page_file, width=width).page
         page.click("#open-all")
         for summary in page.locator(".around summary").all()[:2]:
             summary.click()
@@ -49,12 +45,9 @@ def opened(tabs, reports):
     return show_all
 
 
-@pytest.mark.parametrize(
-    ("name", "width", "colours"),
-    [("predictive", 1280, "light"), *(("themes", width, c) for width in (1280, 390) for c in ("light", "dark"))],
-)
-def test_axe_finds_nothing(opened, name, width, colours):
-    page = opened(name, width)
+@pytest.mark.parametrize(("width", "colours"), list(product((1280, 390), ("light", "dark"))))
+def test_axe_finds_nothing(opened, width, colours):
+    page = opened(width)
     page.emulate_media(color_scheme=colours)
     found = faults(page)
     page.emulate_media(color_scheme="light")
@@ -62,11 +55,12 @@ def test_axe_finds_nothing(opened, name, width, colours):
 
 
 @pytest.mark.parametrize("width", [1280, 390, 320])
-def test_everything_to_press_is_large_enough(opened, width, name):
-    page = opened(name, width)
+def test_everything_to_press_is_large_enough(opened, width):
+    page = opened(width)
     small = page.evaluate(
         """() => [...document.querySelectorAll("a[href], button, input, textarea, summary, select, [tabindex='0']")]
-        .filter((part) => part.checkVisibility() && !part.matches(".skip, p a, li > a.named, figcaption a, mark.said"))
+        .filter((part) => part.checkVisibility())
+        .filter((part) => !part.matches(".skip, p a, li > a.named, figcaption a, mark.shaded"))
         .map((part) => [part.getBoundingClientRect(), part.outerHTML.slice(0, 80)])
         .filter(([box]) => box.width < 24 || box.height < 24)
         .map(([box, html]) => `${box.width.toFixed(1)} x ${box.height.toFixed(1)}: ${html}`)"""
@@ -74,8 +68,8 @@ def test_everything_to_press_is_large_enough(opened, width, name):
     assert small == []
 
 
-def test_type_has_few_sizes_and_none_is_tiny(opened, name):
-    page = opened(name)
+def test_type_has_few_sizes_and_none_is_tiny(opened):
+    page = opened()
     sizes = page.evaluate(
         """() => {
           const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -93,8 +87,8 @@ def test_type_has_few_sizes_and_none_is_tiny(opened, name):
 
 
 @pytest.mark.parametrize("width", [1280, 390, 320])
-def test_text_in_charts_is_legible(opened, width, name):
-    page = opened(name, width)
+def test_text_in_charts_is_legible(opened, width):
+    page = opened(width)
     heights = page.evaluate(
         """() => [...document.querySelectorAll(".chart svg text")].filter((text) => text.textContent.trim() !== "")
         .map((text) => parseFloat(getComputedStyle(text).fontSize) * Math.hypot(text.getCTM().a, text.getCTM().b))"""
@@ -103,16 +97,16 @@ def test_text_in_charts_is_legible(opened, width, name):
 
 
 @pytest.mark.parametrize("width", [390, 320])
-def test_a_phone_hides_no_column(opened, width, name):
-    page = opened(name, width)
+def test_a_phone_hides_no_column(opened, width):
+    page = opened(width)
     assert page.evaluate("document.documentElement.scrollWidth") == width
     # Titles of columns of the table of skill stand in its cells.
     assert page.evaluate(CUT, "tbody th, tbody td, .numbers thead th, .scroll, svg text") == []
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_contents_stay_in_sight_and_hide_no_heading(visit, reports, width, name):
-    page = visit(reports[name], width=width).page
+def test_contents_stay_in_sight_and_hide_no_heading(visit, page_file, width):
+    page = visit(page_file, width=width).page
     page.evaluate("textsignal.drawn()")
     links = page.locator("nav.contents a").all()
     for link in links:
@@ -127,22 +121,22 @@ def test_contents_stay_in_sight_and_hide_no_heading(visit, reports, width, name)
     assert len(links) >= 6
 
 
-def test_contents_mark_what_is_read(visit, reports):
-    page = visit(reports["themes"]).page
+def test_contents_mark_what_is_read(visit, page_file):
+    page = visit(page_file).page
     page.click("nav.contents a[href='#themes']")
     page.wait_for_selector("nav.contents a[href='#themes'][aria-current=true]")
     assert page.locator("nav.contents a[aria-current]").count() == 1
 
 
-def test_on_paper_nothing_is_cut(visit, reports, name):
-    page = visit(reports[name], width=A4).page
+def test_on_paper_nothing_is_cut(visit, page_file):
+    page = visit(page_file, width=A4).page
     page.evaluate("textsignal.drawn()")
     page.emulate_media(media="print")
     assert page.evaluate(CUT, "body *") == []
 
 
-def test_the_numbers_of_a_chart_of_its_tooltip_and_of_the_table_are_the_same(visit, reports, name):
-    page = visit(reports[name]).page
+def test_the_numbers_of_a_chart_of_its_tooltip_and_of_the_table_are_the_same(visit, page_file):
+    page = visit(page_file).page
     for bar in page.locator("#chart-drivers .mark-rect path").all():
         about = bar.evaluate("bar => bar.__data__.datum")
         if bar.bounding_box()["width"] < 10:
@@ -154,18 +148,18 @@ def test_the_numbers_of_a_chart_of_its_tooltip_and_of_the_table_are_the_same(vis
                 "#vg-tooltip-element tr", "rows => rows.map((row) => [...row.children].map((cell) => cell.innerText))"
             )
         )
-        reach, badly, well, _, costs, brings = page.locator(f"#row-{about['theme']} td").all_inner_texts()
-        assert shown["texts that speak of it"] == reach
-        assert (shown["of these, well"], shown["of these, badly"]) == (well, badly)
-        assert shown["what it does"] == (f"−{costs} stars" if about["side"] == "costs" else f"+{brings} stars")
+        mentions, complaints, praise, _, costs, adds = page.locator(f"#row-{about['theme']} td").all_inner_texts()
+        assert shown["mentions"] == mentions
+        assert (shown["of these, praise"], shown["of these, complaints"]) == (praise, complaints)
+        assert shown["effect"] == (f"−{costs} stars" if about["side"] == "costs" else f"+{adds} stars")
         written = page.locator("#chart-drivers .mark-text text").all_text_contents()
-        assert shown["what it does"].removesuffix(" stars") in written
+        assert shown["effect"].removesuffix(" stars") in written
 
 
-def test_the_head_says_where_from_when_and_by_what(models, monkeypatch, tmp_path):
+def test_the_head_says_where_from_when_and_by_what(model, monkeypatch, tmp_path):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     settings = replace(SETTINGS, source="reviews & more.csv")
-    model, file = models["themes"], tmp_path / "report.html"
+    file = tmp_path / "report.html"
     write_report(model, file, model.read(REVIEWS.texts), REVIEWS.ratings, HELD_OUT, settings)
     made = re.search(r'<p class="made">(.*?)</p>', file.read_text(encoding="utf-8"))[1]
     assert made.startswith("reviews &amp; more.csv · made <time>2023-11-14</time> by textsignal ")
@@ -183,10 +177,10 @@ def test_the_demo_is_eight_pages_of_paper_at_most(visit, tmp_path):
     assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True))) <= 8
 
 
-def test_the_command_shows_no_way_to_a_file(models, tmp_path, monkeypatch):
+def test_the_command_shows_no_way_to_a_file(model, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "out").mkdir()
-    models["themes"].report(tmp_path / "out" / "report.html", with_texts=False)
+    model.report(tmp_path / "out" / "report.html", with_texts=False)
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "model.report(&#39;out/report.html&#39;)" in page
     assert str(tmp_path) not in page

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textsignal.families import Binomial
+from textsignal.families import Binomial, Gaussian, Poisson
 from textsignal.report.page.charts import scale_ticks
-from textsignal.report.values.bins import bins_of_levels
-from textsignal.report.values.documents import length_bars, sizes
+from textsignal.report.values.cards import tone_marks
+from textsignal.report.values.texts import bins_of, bins_of_levels, length_bars, sizes
 from textsignal.report.values.wording import signed_number, visible
 
 STARS = Binomial(4, 1)
@@ -21,6 +21,17 @@ def test_shares_of_responses_are_one_a_level_and_sum_to_one(responses):
     bars = bins_of_levels(np.arange(6.0)).bars(np.array([*responses, np.nan]))
     assert [bar.label for bar in bars] == ["0", "1", "2", "3", "4", "5"]
     assert [bar.value for bar in bars] == pytest.approx([responses.count(level) / len(responses) for level in range(6)])
+
+
+def test_bins_are_levels_or_have_round_edges():
+    assert bins_of(Binomial(2, 1, 0.5), np.array([1.0, 2.0])).labels == ("1", "1.5", "2")
+    assert bins_of(Gaussian(1.0), np.array([80.2, 91.0, 99.9])).labels[:2] == ("below 82", "82 to 84")
+    assert bins_of(Poisson(), np.array([0.0, 3.0, 1.0])).labels == ("0", "1", "2", "3 or more")
+
+
+def test_words_that_clearly_add_are_marked():
+    assert tone_marks("so clean", np.array([0.0, 0.3])) == ["", "", "", *["up"] * 5]
+    assert tone_marks("so bad", np.array([0.01, -0.3])) == ["", "", "", *["down"] * 3]
 
 
 def test_many_levels_are_put_in_bins_that_hold_them_all():

@@ -2,7 +2,6 @@
 
 import json
 import re
-from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -10,7 +9,7 @@ import pytest
 from PIL import Image
 from small_reviews import HELD_OUT, REVIEWS
 
-from textsignal import TextResponseModel, TextVectorizer
+from textsignal import TextResponseModel
 from textsignal.data.write import without_formulas
 from textsignal.report.page.render import write_report
 from textsignal.report.values.data import ReportSettings
@@ -18,26 +17,21 @@ from textsignal.report.values.data import ReportSettings
 FOCUSABLE = "a[href], button, input, select:enabled, textarea, summary, [tabindex='0']"
 
 
-@pytest.fixture(params=["themes", "predictive"])
-def name(request):
-    return request.param
-
-
 @pytest.fixture
-def page(visit, reports, name):
-    return visit(reports[name]).page
+def page(visit, page_file):
+    return visit(page_file).page
 
 
 @pytest.fixture(scope="module")
-def shared(tabs, reports):
+def shared(tabs, page_file):
     """The page of a model, for all tests that only look at it."""
-    return cache(lambda name: tabs.open(reports[name]).page)
+    return tabs.open(page_file).page
 
 
 @pytest.fixture
-def seen(shared, name):
-    shared(name).mouse.move(0, 0)
-    return shared(name)
+def seen(shared):
+    shared.mouse.move(0, 0)
+    return shared
 
 
 def order_of(page, list_id):
@@ -52,10 +46,10 @@ def bars_of(page, chart):
     return page.evaluate(f"textsignal.views.get('{chart}').scale('y').domain()")
 
 
-def test_the_page_loads_from_disk_without_network_or_error(visit, reports, name):
-    opened = visit(reports[name])
+def test_the_page_loads_from_disk_without_network_or_error(visit, page_file):
+    opened = visit(page_file)
     assert opened.errors == []
-    assert opened.requests == [reports[name].as_uri()]
+    assert opened.requests == [page_file.as_uri()]
     opened.page.evaluate("textsignal.drawn()")
     for chart in ("drivers", "agreement", "reliability", "pit", "responses", "lengths"):
         assert opened.page.locator(f"#chart-{chart} svg").count() == 1
@@ -63,18 +57,18 @@ def test_the_page_loads_from_disk_without_network_or_error(visit, reports, name)
     assert headings == [
         "What to fix first",
         "What to keep",
-        "How far to trust it",
+        "How reliable it is",
         "What moves the Rating",
         "Try a text",
-        "The themes" if name == "themes" else "The themes",
+        "The themes",
         "Read the texts",
         "How well does it predict?",
         "The data",
     ]
 
 
-def test_readers_that_run_no_scripts_see_what_charts_say_in_words_and_tables(visit, reports):
-    page = visit(reports["themes"], java_script_enabled=False).page
+def test_readers_that_run_no_scripts_see_what_charts_say_in_words_and_tables(visit, page_file):
+    page = visit(page_file, java_script_enabled=False).page
     for chart in ("drivers", "agreement"):
         assert page.locator(f"#chart-{chart} p").is_visible()
     assert page.locator("#theme-rows tr").first.is_visible()
@@ -82,8 +76,8 @@ def test_readers_that_run_no_scripts_see_what_charts_say_in_words_and_tables(vis
     assert not page.locator("#download").is_visible()
 
 
-def test_chart_table_and_cards_are_sorted_by_what_is_clicked(page, models, name):
-    table = models[name].drivers(texts=REVIEWS.texts, responses=REVIEWS.ratings)
+def test_chart_table_and_cards_are_sorted_by_what_is_clicked(page, model):
+    table = model.drivers(texts=REVIEWS.texts, responses=REVIEWS.ratings)
     assert order_of(page, "cards") == order_of(page, "theme-rows") == table["theme"].tolist()
     assert bars_of(page, "drivers") == table["label"].tolist()
     for measure in ("gain", "mentions", "cost"):
@@ -95,27 +89,27 @@ def test_chart_table_and_cards_are_sorted_by_what_is_clicked(page, models, name)
         assert [button.get_attribute("data-measure") for button in sorted_by] == [measure]
 
 
-def test_the_table_says_what_the_model_says(seen, models, name):
-    table = models[name].drivers(texts=REVIEWS.texts, responses=REVIEWS.ratings)
+def test_the_table_says_what_the_model_says(seen, model):
+    table = model.drivers(texts=REVIEWS.texts, responses=REVIEWS.ratings)
     for row in table.itertuples():
         shown = seen.locator(f"#row-{row.theme} td").all_inner_texts()
         expected = [f"{row.mentions:.0%}", f"{row.complaints:.0%}", f"{row.praise:.0%}", f"{row.mean_response:.2f}"]
         assert shown == [*expected, f"{row.cost:z.2f}", f"{row.gain:z.2f}"]
 
 
-def test_the_numbers_are_given_away_as_a_table(seen, models, name, tmp_path):
+def test_the_numbers_are_given_away_as_a_table(seen, model, tmp_path):
     with seen.expect_download() as download:
         seen.click("#download")
     download.value.save_as(tmp_path / "drivers.csv")
     found = pd.read_csv(tmp_path / "drivers.csv")
-    expected = models[name].drivers(texts=REVIEWS.texts, responses=REVIEWS.ratings)
+    expected = model.drivers(texts=REVIEWS.texts, responses=REVIEWS.ratings)
     assert found["label"].tolist() == expected["label"].tolist()
     for measure in ("mentions", "share", "praise", "complaints", "cost", "gain"):
         np.testing.assert_allclose(found[measure], expected[measure])
 
 
-def test_a_spreadsheet_runs_no_name(visit, reports, tmp_path):
-    page = visit(reports["themes"]).page
+def test_a_spreadsheet_runs_no_name(visit, page_file, tmp_path):
+    page = visit(page_file).page
     names = ["=1+1", "-5", "@beds", "'+1 a"]
     for number, name in enumerate(names):
         page.click(f"#row-{number} a")
@@ -169,8 +163,8 @@ def test_hovering_over_a_bar_says_what_it_is(seen):
     assert label in seen.inner_text("#vg-tooltip-element")
 
 
-def test_the_text_around_a_sentence_is_one_click_away(visit, reports):
-    page = visit(reports["themes"]).page
+def test_the_text_around_a_sentence_is_one_click_away(visit, page_file):
+    page = visit(page_file).page
     page.click("#open-all")
     around = page.locator(".around").first
     assert not around.locator("p").is_visible()
@@ -185,17 +179,17 @@ def test_findings_lead_to_their_cards(page):
     assert page.locator(f"#theme-{link.get_attribute('data-theme')} .inside").is_visible()
 
 
-def test_a_link_to_a_theme_opens_its_card(visit, reports):
-    page = visit(reports["predictive"]).page
+def test_a_link_to_a_theme_opens_its_card(visit, page_file):
+    page = visit(page_file).page
     page.click("#row-3 a")
     assert page.locator("#theme-3 .inside").is_visible()
-    page.goto(reports["predictive"].as_uri() + "#theme-4")
+    page.goto(page_file.as_uri() + "#theme-4")
     page.reload()
     assert page.locator("#theme-4 .inside").is_visible()
 
 
-def test_a_name_given_to_a_theme_shows_everywhere_and_in_a_saved_copy(visit, reports, tmp_path):
-    page = visit(reports["predictive"]).page
+def test_a_name_given_to_a_theme_shows_everywhere_and_in_a_saved_copy(visit, page_file, tmp_path):
+    page = visit(page_file).page
     page.click("#row-2 a")
     name = 'Beds </script> & "pillows"'
     page.fill("#name-2", name)
@@ -212,8 +206,8 @@ def test_a_name_given_to_a_theme_shows_everywhere_and_in_a_saved_copy(visit, rep
     assert name in bars_of(copy.page, "drivers")
 
 
-def test_a_name_given_to_a_theme_shows_in_the_findings(visit, reports):
-    page = visit(reports["predictive"]).page
+def test_a_name_given_to_a_theme_shows_in_the_findings(visit, page_file):
+    page = visit(page_file).page
     number = int(page.get_attribute(".findings [data-name] >> nth=0", "data-name"))
     old = page.inner_text(".findings [data-name] >> nth=0")
     page.click(f"#row-{number} a")
@@ -224,18 +218,18 @@ def test_a_name_given_to_a_theme_shows_in_the_findings(visit, reports):
     assert old not in page.inner_text("header")
 
 
-def test_a_warning_of_over_fitting_stands_before_the_numbers(visit, models, reports, tmp_path):
-    model, ratings = models["predictive"], REVIEWS.ratings.copy()
+def test_a_warning_of_over_fitting_stands_before_the_numbers(visit, model, page_file, tmp_path):
+    ratings = REVIEWS.ratings.copy()
     far_above = "Training skill is far above held-out skill"
-    assert far_above not in visit(reports["predictive"]).page.inner_text("header")
+    assert far_above not in visit(page_file).page.inner_text("header")
     ratings[HELD_OUT] = ratings[HELD_OUT][::-1]
     write_report(model, tmp_path / "report.html", model.read(REVIEWS.texts), ratings, HELD_OUT)
     page = visit(tmp_path / "report.html").page
     assert far_above in page.inner_text("header .warning >> nth=0")
 
 
-def test_phone_width_has_no_sideways_scroll(visit, reports, name):
-    page = visit(reports[name], width=390).page
+def test_phone_width_has_no_sideways_scroll(visit, page_file):
+    page = visit(page_file, width=390).page
     page.click("#open-all")
     page.fill("#try-text", "Friendly staff. " + "x" * 200)
     page.wait_for_selector("#try-result:visible")
@@ -244,8 +238,8 @@ def test_phone_width_has_no_sideways_scroll(visit, reports, name):
         assert chart.evaluate("chart => (chart.querySelector('svg')?.getBoundingClientRect().right ?? 0) <= innerWidth")
 
 
-def test_words_without_end_do_not_widen_the_page(visit, models, tmp_path, name):
-    model = models[name].rename({0: "x" * 300})
+def test_words_without_end_do_not_widen_the_page(visit, model, tmp_path):
+    model = model.rename({0: "x" * 300})
     settings = ReportSettings(title="y" * 300, response_name="satisfaction_" * 6, unit="units of satisfaction")
     write_report(model, tmp_path / "report.html", model.read(REVIEWS.texts), REVIEWS.ratings, None, settings)
     page = visit(tmp_path / "report.html", width=390).page
@@ -254,7 +248,7 @@ def test_words_without_end_do_not_widen_the_page(visit, models, tmp_path, name):
 
 
 def test_the_keyboard_reaches_everything(page):
-    page.evaluate("textsignal.showDocuments()")  # which come with stops of their own when they come near
+    page.evaluate("textsignal.showTexts()")  # which come with stops of their own when they come near
     page.focus("#open-all")
     page.keyboard.press("Enter")
     shown = page.evaluate(
@@ -269,9 +263,9 @@ def test_the_keyboard_reaches_everything(page):
         reached.add(page.evaluate("Number(document.activeElement.dataset.stop ?? -1)"))
         page.keyboard.press("Tab")
     assert reached >= set(shown)
-    page.focus("button[data-measure=worth]")
+    page.focus("button[data-measure=gain]")
     page.keyboard.press("Enter")
-    assert page.locator("th[aria-sort]").inner_text().startswith("brings")
+    assert page.locator("th[aria-sort]").inner_text().startswith("adds")
     page.focus("#theme-1 summary")
     page.keyboard.press("Enter")
     assert not page.locator("#theme-1 .inside").is_visible()
@@ -284,48 +278,36 @@ HOSTILE = (
 )
 
 
-@pytest.fixture(scope="module", params=["themes", "predictive"])
-def hostile(request, tmp_path_factory):
-    """A report in which everything a user gives is hostile; for themes tags are kept, themes are read without them."""
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    """A report in which everything a user gives is hostile; themes are read without tags."""
     texts, ratings = [f"{text[:200]} {HOSTILE}" for text in REVIEWS.texts[:150]], REVIEWS.ratings[:150]
-    kept = TextVectorizer(5000, 2000, weighting="count", strip_markup=False)
-    vectorizer = kept if request.param == "predictive" else None
-    model = TextResponseModel(2, levels=(1, 5), vectorizer=vectorizer, n_jobs=1).fit(texts, ratings)
+    model = TextResponseModel(2, levels=(1, 5), n_jobs=1).fit(texts, ratings)
     model = model.rename({0: HOSTILE[:60], 1: '"><img src=x onerror=window.hacked=1>{{ 7 }}</td>'})
     file = tmp_path_factory.mktemp("hostile") / "report.html"
     names = [HOSTILE.encode("utf-8", "replace").decode().replace("\x00", "") for _ in range(4)]
     settings = ReportSettings(title=names[0], response_name=names[1], unit=names[2], command=names[3])
     write_report(model, file, model.read(texts), ratings, None, settings)
-    return request.param, file
+    return file
 
 
 def test_hostile_texts_run_nothing_and_show_as_text(visit, hostile):
-    kind, file = hostile
-    opened = visit(file)
+    opened = visit(hostile)
     page = opened.page
     page.click("#open-all")
     page.fill("#try-text", "lovely " + HOSTILE.encode("utf-8", "replace").decode())
     page.wait_for_selector("#try-result:visible")
-    if kind == "predictive":  # texts mention too little else for themes to have bars
-        page.hover(f"{BARS} >> nth=0", force=True)
-        page.wait_for_selector("#vg-tooltip-element.visible")
     assert page.evaluate("window.hacked") is None
     assert opened.errors == []
-    assert opened.requests == [file.as_uri()]
-    assert (
-        page.locator("main img, main a[href^='javascript'], main blockquote svg, #vg-tooltip-element svg").count() == 0
-    )
-    if kind == "predictive":
-        shown = page.locator("blockquote p").first.text_content()
-        pieces = ("<script>window.hacked = 1</script>", "onerror=window.hacked=1>", "␀␇␛[31m", "&lt;b&gt;")
-        assert all(piece in shown for piece in (*pieces, "{{ 'hacked' ~ 'template' }}"))
+    assert opened.requests == [hostile.as_uri()]
+    assert page.locator("main img, main a[href^='javascript'], main blockquote svg").count() == 0
     assert "hackedtemplate" not in page.content()
     assert "<script>window.hacked = 1</script>" in page.inner_text("#try-marked")
     assert page.locator("h1").text_content().startswith("<script>window.hacked = 1</script>")
 
 
-def test_the_policy_forbids_all_that_is_outside_and_every_other_script(visit, reports):
-    page = visit(reports["predictive"]).page
+def test_the_policy_forbids_all_that_is_outside_and_every_other_script(visit, page_file):
+    page = visit(page_file).page
     policy = page.get_attribute("meta[http-equiv=Content-Security-Policy]", "content")
     rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
     assert rules["default-src"] == "'none'"
@@ -336,8 +318,8 @@ def test_the_policy_forbids_all_that_is_outside_and_every_other_script(visit, re
     assert "Failed to fetch" in asked
 
 
-def test_the_data_of_the_page_is_plain_json(reports):
-    text = reports["predictive"].read_text(encoding="utf-8")
+def test_the_data_of_the_page_is_plain_json(page_file):
+    text = page_file.read_text(encoding="utf-8")
     blocks = dict(re.findall(r'<script id="([a-z-]+)" type="application/json">(.*?)</script>', text, re.DOTALL))
     assert {"page-data", "model-data", "names-data"} <= blocks.keys()
     assert all("<" not in block for block in blocks.values())

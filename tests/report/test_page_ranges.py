@@ -16,13 +16,13 @@ HOTELS = np.arange(len(REVIEWS.texts)) % 40
 
 
 @pytest.fixture(scope="module")
-def effects(models):
-    return models["themes"].estimate_effects(texts=REVIEWS.texts, responses=REVIEWS.ratings, groups=HOTELS)
+def effects(model):
+    return model.estimate_effects(texts=REVIEWS.texts, responses=REVIEWS.ratings, groups=HOTELS)
 
 
 @pytest.fixture(scope="module")
-def report(models, effects):
-    model, settings = models["themes"], replace(SETTINGS, within="hotel")
+def report(model, effects):
+    settings = replace(SETTINGS, within="hotel")
     return prepare(model, model.read(REVIEWS.texts), REVIEWS.ratings, HELD_OUT, settings, effects=effects)
 
 
@@ -51,17 +51,17 @@ def test_cards_have_the_ranges_of_their_own_themes(report, effects):
 
 
 def test_the_page_says_what_ranges_are_and_which_correction_is_used(report, effects):
-    explained = " ".join(report.ranges.sentences)
-    for words in ("95% confidence intervals", "each theme by itself", "all 6 themes judged together", "Holm", "5%"):
+    explained = render(report)
+    for words in ("95% confidence intervals", "each theme by itself", "all 6 themes tested together", "Holm", "5%"):
         assert words in explained
-    assert "the same hotel are taken to depend on each other" in explained
-    assert "themes as they are; “comes back” on the cards says" in explained
-    assert "middle of its range" in report.ranges.note
-    assert ("Ranges", f"95%. {effects.method}") in report.settings
+    assert "the same hotel are treated as dependent" in explained
+    assert "themes as given; “Reproduced” on the cards shows" in explained
+    assert "middle of its range" in explained
+    assert report.model_settings["Ranges"] == f"95%. {effects.method}"
 
 
-def test_nothing_is_said_of_ranges_that_nobody_asked_for(report, reports):
-    page = reports["themes"].read_text(encoding="utf-8")
+def test_nothing_is_said_of_ranges_that_nobody_asked_for(report, page_file):
+    page = page_file.read_text(encoding="utf-8")
     assert 'class="range"' not in page
     assert 'id="ranges"' not in page
     assert "cost_low" not in page
@@ -89,10 +89,10 @@ def test_the_conclusion_is_of_what_is_clear(report):
     def changed_findings(**changed):
         cards = [replace(card, cost=0.1 * place, gain=0.0, **changed) for place, card in enumerate(report.themes)]
         cards[-1] = replace(cards[-1], cost_clear=False)
-        return cards, findings(cards, report.documents, report.prediction, SETTINGS, "theme")
+        return cards, findings(cards, report.summary, report.prediction, report.naming)
 
     cards, found = changed_findings(cost_clear=True, cost_low=0.1, cost_high=0.2)
-    assert str(found.conclusion) == f"“{cards[-2].label}” costs most of what is clear: 0.40 stars (0.10 to 0.20)"
+    assert str(found.conclusion) == f"“{cards[-2].label}” costs most of all clear ones: 0.40 stars (0.10 to 0.20)"
     _, found = changed_findings(cost_clear=False)
     assert str(found.conclusion) == "No theme clearly moves the Rating."
     assert found.titles[0] == "What to fix first: none of these is clear"
@@ -116,8 +116,7 @@ def test_a_range_stands_beside_every_number_and_nothing_is_cut_off(file, report,
     assert "cost_low,cost_high,cost_clear,gain_low" in download.value.path().read_text().splitlines()[0]
 
 
-def test_what_cannot_be_had_is_named(models, tmp_path):
-    model = models["themes"]
+def test_what_cannot_be_had_is_named(model, tmp_path):
     with pytest.raises(InputError, match="interval=95 must be above 0 and below 1"):
         model.report(tmp_path / "page.html", interval=95)
     with pytest.raises(InputError, match=r"give interval=0\.95 too"):

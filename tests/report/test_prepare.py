@@ -8,35 +8,17 @@ import numpy as np
 import pytest
 from small_reviews import HELD_OUT, N_TRAINING, REVIEWS, SETTINGS, N
 
-from textsignal import JBNMF, TextResponseModel
+from textsignal import GLMNMF, TextResponseModel
 from textsignal.errors import InputError
 from textsignal.evaluation import metrics as evaluate
-from textsignal.report.values.cards import TEXT_CAP, excerpt, segments, theme_marks
+from textsignal.report.values.cards import TEXT_CAP, segments, stretch
 from textsignal.report.values.prepare import prepare
-from textsignal.text.masking import masked_characters
-
-
-@pytest.fixture(scope="module", params=["themes", "predictive", "joint"])
-def model(request, models):
-    return models[request.param]
+from textsignal.text.cleaning import masked_characters
 
 
 @pytest.fixture(scope="module")
 def report(model):
     return prepare(model, model.read(REVIEWS.texts), REVIEWS.ratings, HELD_OUT, SETTINGS)
-
-
-def shares_of(model):
-    return model.read(REVIEWS.texts).predictions.shares
-
-
-@pytest.mark.parametrize("name", ["predictive", "joint"])
-def test_shares_of_text_are_what_each_theme_explains_without_what_smoothing_adds(models, name):
-    estimator = models[name].estimator_
-    weights = models[name].transform(REVIEWS.texts) * estimator.components_.sum(axis=1)
-    text = np.maximum(weights - estimator.inference.smoothing, 0)
-    expected = text / text.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(shares_of(models[name]), expected, rtol=0, atol=1e-5)
 
 
 def test_cards_are_the_drivers_of_all_documents_the_largest_cost_first(report, model):
@@ -52,22 +34,15 @@ def test_cards_are_the_drivers_of_all_documents_the_largest_cost_first(report, m
         assert theme.coherence == model.coherence_[theme.number]
 
 
-def test_themes_on_a_matrix_keep_effect_and_prevalence(report, model):
-    table = model.themes().set_index("theme")
-    for theme in report.themes:
-        for name in ("effect", "prevalence"):
-            assert getattr(theme, name) == (table[name][theme.number] if name in table else None)
-
-
 def test_documents_that_speak_of_a_theme(report, model):
     spoken = model.read(REVIEWS.texts).spoken
     for theme in report.themes:
         here = spoken[:, theme.number]
-        assert theme.spoken == here.sum()
+        assert theme.texts == here.sum()
         assert theme.mentions == pytest.approx(here.mean())
         for rows, mean, bars in (
-            (here, theme.mean_response, theme.spoken_responses),
-            (~here, theme.mean_elsewhere, theme.elsewhere_responses),
+            (here, theme.mean_response, theme.responses),
+            (~here, theme.mean_elsewhere, theme.responses_elsewhere),
         ):
             ratings = REVIEWS.ratings[rows]
             assert mean == (pytest.approx(ratings.mean()) if ratings.size else None)
@@ -76,52 +51,34 @@ def test_documents_that_speak_of_a_theme(report, model):
 
 
 def quoted(excerpt):
-    return "".join(segment.text for segment in excerpt.segments)
+    return "".join(segment.text for segment in excerpt)
 
 
 def test_quotes_are_of_their_documents_none_twice(report):
     for theme in report.themes:
-        quotes = [quote for group in theme.evidence for quote in group.quotes]
-        for group in theme.evidence:
-            assert len({quote.row for quote in group.quotes}) == len(group.quotes)
-        for quote in quotes:
+        for quotes in (theme.praising, theme.complaining):
+            assert len({quote.row for quote in quotes}) == len(quotes)
+        for quote in (*theme.praising, *theme.complaining):
             row = quote.row - 1
-            text = quoted(quote.excerpt)
+            text = quoted(quote.sentence)
             assert text in REVIEWS.texts[row]
             assert (quote.response, quote.held_out) == (REVIEWS.ratings[row], HELD_OUT[row])
-            if quote.around is not None:
+            if quote.around:
                 assert text in quoted(quote.around)
-                assert [segment.text for segment in quote.around.segments if segment.mark == "here"] == [text]
+                assert [segment.text for segment in quote.around if segment.mark == "here"] == [text]
 
 
-@pytest.mark.parametrize("name", ["predictive", "joint"])
-def test_documents_shown_are_led_by_the_theme(models, name):
-    model, shares = models[name], shares_of(models[name])
-    report = prepare(model, model.read(REVIEWS.texts), REVIEWS.ratings, HELD_OUT, SETTINGS)
-    for theme in report.themes:
-        typical, high, low = theme.evidence
-        for quote in (*typical.quotes, *high.quotes, *low.quotes):
-            text, row = quoted(quote.excerpt), quote.row - 1
-            assert (text == REVIEWS.texts[row]) == (not quote.excerpt.cut_before and not quote.excerpt.cut_after)
-            assert shares[row].argmax() == theme.number
-            assert quote.share == pytest.approx(shares[row, theme.number], abs=1e-6)
-        assert all(quote.response >= 4 for quote in high.quotes)
-        assert all(quote.response <= 2 for quote in low.quotes)
-
-
-def test_sentences_shown_are_those_of_the_theme_and_their_words_are_marked_by_tone(models):
-    model = models["themes"]
+def test_sentences_shown_are_those_of_the_theme_and_their_words_are_marked_by_tone(model):
     report = prepare(model, model.read(REVIEWS.texts), REVIEWS.ratings, HELD_OUT, SETTINGS)
     some = 0
     for theme in report.themes:
-        well, badly = theme.evidence
-        for group, good, mark in ((well, True, "up"), (badly, False, "down")):
+        for quotes, good, mark in ((theme.praising, True, "up"), (theme.complaining, False, "down")):
             expected = model.find_sentences(
                 theme.number, n=3, good=good, texts=REVIEWS.texts, responses=REVIEWS.ratings
             )
-            assert [quoted(quote.excerpt) for quote in group.quotes] == expected["sentence"].tolist()
-            for quote in group.quotes:
-                assert any(segment.mark == mark for segment in quote.excerpt.segments)
+            assert [quoted(quote.sentence) for quote in quotes] == expected["sentence"].tolist()
+            for quote in quotes:
+                assert any(segment.mark == mark for segment in quote.sentence)
                 some += 1
     assert some
 
@@ -136,8 +93,8 @@ def test_addresses_and_phone_numbers_are_masked_wherever_texts_are_shown(model, 
     texts = [f"{first}: {text}{behind}" for text in REVIEWS.texts]
     reading = model.read(texts)
     report = prepare(model, reading, REVIEWS.ratings, HELD_OUT, replace(SETTINGS, mask=mask))
-    quotes = [quote for theme in report.themes for group in theme.evidence for quote in group.quotes]
-    excerpts = [quoted(one) for quote in quotes for one in (quote.excerpt, quote.around) if one is not None]
+    quotes = [quote for theme in report.themes for quote in (*theme.praising, *theme.complaining)]
+    excerpts = [quoted(one) for quote in quotes for one in (quote.sentence, quote.around)]
     browsed = zlib.decompress(base64.b64decode(report.browse.columns["texts"])).decode()
     assert all(any(address in shown for shown in excerpts) != mask for address in ADDRESSES)
     for shown in ("\n".join(excerpts), "\n".join(report.examples), browsed):
@@ -145,8 +102,9 @@ def test_addresses_and_phone_numbers_are_masked_wherever_texts_are_shown(model, 
             assert (part in shown) != mask
             assert (sign in shown) == mask
     plain = prepare(model, reading, REVIEWS.ratings, HELD_OUT, replace(SETTINGS, mask=not mask))
-    assert [replace(theme, evidence=None) for theme in report.themes] == [
-        replace(theme, evidence=None) for theme in plain.themes
+    no_quotes = {"praising": (), "complaining": ()}
+    assert [replace(theme, **no_quotes) for theme in report.themes] == [
+        replace(theme, **no_quotes) for theme in plain.themes
     ]
     assert all(report.browse.columns[name] == plain.browse.columns[name] for name in ("themes", "points", "left"))
 
@@ -155,37 +113,19 @@ def test_a_mask_is_cut_neither_by_marks_nor_by_the_ends_of_an_excerpt():
     text = "Mail ann.lee@example.com today."
     marks = ["up" if 9 <= i < 12 else "down" if 13 <= i < 20 else "" for i in range(len(text))]
     shown = masked_characters(text)
-    assert [piece.text for piece in segments(shown, marks, 0, len(text))] == ["Mail [e-mail]", " today."]
-    assert [piece.text for piece in segments(shown, marks, 0, 10)] == ["Mail [e-mail]"]
-    assert [piece.text for piece in segments(shown, marks, 10, len(text))] == [" today."]
+    assert [piece.text for piece in segments(shown, marks)] == ["Mail [e-mail]", " today."]
+    assert [piece.text for piece in segments(shown[:10], marks[:10])] == ["Mail [e-mail]"]
+    assert [piece.text for piece in segments(shown[10:], marks[10:])] == [" today."]
 
 
-@pytest.mark.parametrize("name", ["predictive", "joint"])
-def test_marked_words_are_terms_that_the_theme_explains(models, name):
-    model = models[name]
-    components, terms = model.estimator_.components_, model.vectorizer_.vocabulary_
-    text = max(REVIEWS.texts[:50], key=len)
-    weights = model.transform([text])[0]
-    theme = int(np.argmax(weights * components.sum(axis=1)))
-    marks = theme_marks(model.reader_, text, weights, theme)
-    assert marks.max() > 0
-    named = ["marked" if mark else "" for mark in marks]
-    marked = [part.text.lower() for part in segments(text, named, 0, len(text)) if part.mark]
-    for word in marked:
-        if word in terms:
-            parts = weights * components[:, terms[word]]
-            assert parts[theme] >= 0.499 * parts.sum()
-
-
-def test_long_texts_are_cut_to_the_stretch_with_most_marks():
+def test_long_texts_are_cut_to_a_stretch_around_the_sentence():
     text = "word " * 400 + "dirty bathroom " * 20 + "word " * 400
-    marks = np.array([letter in "dirtybathroom" and 2000 <= i < 2300 for i, letter in enumerate(text)], dtype=np.int8)
-    start, end = excerpt(text, marks)
+    start, end = stretch(text, 2000, 2300)
     assert 500 < end - start <= TEXT_CAP
+    assert start <= 2000 < 2300 <= end
     assert text[start - 1] == text[end] == " "
-    assert marks[start:end].sum() == marks.sum()
-    assert excerpt("short", np.zeros(5, dtype=np.int8)) == (0, 5)
-    assert excerpt("x" * 5000, np.zeros(5000, dtype=np.int8), cap=100)[1] <= 5000
+    assert stretch("short", 0, 5) == (0, 5)
+    assert stretch("x" * 5000, 10, 4990, cap=100) == (10, 110)
 
 
 def test_skill_is_that_of_the_model(report, model):
@@ -193,7 +133,7 @@ def test_skill_is_that_of_the_model(report, model):
     new = slice(N_TRAINING, None)
     predicted = model.predict(REVIEWS.texts[new])
     assert report.prediction.held_out
-    assert ours.held_out.documents == N - N_TRAINING
+    assert ours.held_out.texts == N - N_TRAINING
     assert ours.held_out.r2 == pytest.approx(evaluate.r2_score(REVIEWS.ratings[new], predicted))
     # Of themes, training texts are predicted by fits that left them out.
     known = model.reader_.spoken(model.read(REVIEWS.texts[:N_TRAINING]), None, None)
@@ -208,30 +148,21 @@ def test_skill_is_that_of_the_model(report, model):
     assert rows["linear"].training.r2 >= rows["ridge"].training.r2 - 0.01
 
 
-def test_skill_of_the_themes_alone_stands_beside_that_of_themes_and_words(models):
-    model = models["words"]
-    prediction = prepare(model, model.read(REVIEWS.texts), REVIEWS.ratings, HELD_OUT).prediction
-    rows = {row.name: row for row in prediction.rows}
-    new = model.predictions(REVIEWS.texts[N_TRAINING:])
-    for name, mean in (("this model", new.mean), ("its themes alone", new.by_themes.mean)):
-        assert rows[name].held_out.r2 == pytest.approx(evaluate.r2_score(REVIEWS.ratings[N_TRAINING:], mean))
-
-
 def test_the_documents_are_described(report, model):
-    described = report.documents
-    assert (described.documents, described.training, described.held_out) == (N, N_TRAINING, N - N_TRAINING)
+    described = report.summary
+    assert (described.texts, described.training, described.held_out) == (N, N_TRAINING, N - N_TRAINING)
     assert described.terms == len(model.terms_)
     assert described.median_words == np.median(model.read(REVIEWS.texts).n_words)
     counts = np.diff(model.read(REVIEWS.texts).X.tocsc().indptr)
-    assert {word.documents for word in described.cloud} <= set(counts)
-    assert max(word.documents for word in described.cloud) == counts.max()
+    assert {word.texts for word in described.cloud} <= set(counts)
+    assert max(word.texts for word in described.cloud) == counts.max()
     assert [word.term for word in described.cloud] == sorted(word.term for word in described.cloud)
 
 
 def test_copies_are_counted_and_held_out_ones_that_training_has_seen(model):
     texts = [*REVIEWS.texts[:5], *REVIEWS.texts[:3], "Something else altogether."]
     held_out = [False] * 5 + [True, True, False, True]
-    documents = prepare(model, model.read(texts), np.full(9, np.nan), held_out).documents
+    documents = prepare(model, model.read(texts), np.full(9, np.nan), held_out).summary
     assert (documents.copies, documents.leaked) == (len(texts) - len(set(texts)), 2)
 
 
@@ -246,10 +177,10 @@ def test_responses_may_be_missing_and_texts_unknown(model):
     ratings = np.where(np.arange(N) % 3 == 0, np.nan, REVIEWS.ratings)
     texts = ["", "xylophone", *REVIEWS.texts[2:]]
     report = prepare(model, model.read(texts), ratings, HELD_OUT)
-    assert report.documents.without_response == np.isnan(ratings).sum()
-    assert report.documents.without_known_term == 2
+    assert report.summary.without_response == np.isnan(ratings).sum()
+    assert report.summary.without_known_term == 2
     known = HELD_OUT & ~np.isnan(ratings)
-    assert report.prediction.rows[0].held_out.documents == known.sum()
+    assert report.prediction.rows[0].held_out.texts == known.sum()
 
 
 def test_without_any_response_there_is_no_skill(model):
@@ -264,8 +195,8 @@ def test_without_held_out_documents_skill_is_that_of_training(model):
     assert all(row.held_out is None and row.gap is None for row in prediction.rows)
 
 
-def test_training_skill_far_above_held_out_skill_is_warned_of(models):
-    model, ratings = models["predictive"], REVIEWS.ratings.copy()
+def test_training_skill_far_above_held_out_skill_is_warned_of(model):
+    ratings = REVIEWS.ratings.copy()
     reading = model.read(REVIEWS.texts)
     far_above = "Training skill is far above held-out skill"
     warnings = [" ".join(prepare(model, reading, ratings, HELD_OUT).findings.warnings)]
@@ -281,16 +212,14 @@ def test_without_training_documents_there_are_no_baselines(model):
     assert report.prediction.rows[0].training is None
 
 
-def test_the_papers_model_has_a_report_too():
-    # Its themes do not sum to 1, and it has no intercept.
-    model = TextResponseModel(estimator=JBNMF(4, levels=(1, 5), n_jobs=1)).fit(REVIEWS.texts, REVIEWS.ratings)
-    report = prepare(model, model.read(REVIEWS.texts), REVIEWS.ratings)
-    assert sum(theme.prevalence for theme in report.themes) == pytest.approx(1)
-    assert report.themes[0].spoken > 0
+def test_topics_on_a_matrix_have_no_report():
+    model = TextResponseModel(estimator=GLMNMF(2, levels=(1, 5))).fit(REVIEWS.texts, REVIEWS.ratings)
+    with pytest.raises(InputError, match="a report needs a model of themes"):
+        prepare(model, model.read(REVIEWS.texts), REVIEWS.ratings)
 
 
-def test_labels_of_the_users_own_are_used_and_told_apart(models):
-    model = models["joint"].rename({0: "Beds", 1: "Be\x00ds"})
+def test_labels_of_the_users_own_are_used_and_told_apart(model):
+    model = model.rename({0: "Beds", 1: "Be\x00ds"})
     names = {theme.number: theme.label for theme in prepare(model, model.read(REVIEWS.texts), REVIEWS.ratings).themes}
     assert names[0] == "Beds"
     assert names[1] == "Be␀ds"
@@ -305,6 +234,6 @@ def test_labels_of_the_users_own_are_used_and_told_apart(models):
         (["a"], [7.0], None, "not one of the levels 1 to 5"),
     ],
 )
-def test_what_does_not_fit_together_is_an_error(models, texts, ratings, held_out, message):
+def test_what_does_not_fit_together_is_an_error(model, texts, ratings, held_out, message):
     with pytest.raises(InputError, match=message):
-        prepare(models["joint"], replace(models["joint"].read(["a"]), texts=texts), ratings, held_out)
+        prepare(model, replace(model.read(["a"]), texts=texts), ratings, held_out)

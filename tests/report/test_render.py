@@ -13,13 +13,8 @@ from textsignal.report.page.render import check_no_texts, render, write_report
 from textsignal.report.values.prepare import prepare
 
 
-@pytest.fixture(params=["themes", "predictive"])
-def name(request):
-    return request.param
-
-
-def test_a_report_without_texts_holds_none(models, tmp_path, name):
-    file, model = tmp_path / "report.html", models[name]
+def test_a_report_without_texts_holds_none(model, tmp_path):
+    file = tmp_path / "report.html"
     settings = replace(SETTINGS, with_texts=False)
     write_report(model, file, model.read(REVIEWS.texts), REVIEWS.ratings, HELD_OUT, settings)
     page = file.read_text(encoding="utf-8")
@@ -29,8 +24,8 @@ def test_a_report_without_texts_holds_none(models, tmp_path, name):
     check_no_texts(page, REVIEWS.texts)
 
 
-def test_a_report_with_texts_is_found_out(reports, name):
-    page = reports[name].read_text(encoding="utf-8")
+def test_a_report_with_texts_is_found_out(page_file):
+    page = page_file.read_text(encoding="utf-8")
     with pytest.raises(OutputError, match="the report holds words of text"):
         check_no_texts(page, REVIEWS.texts)
 
@@ -65,8 +60,8 @@ def test_a_sentence_of_a_text_is_found():
     check_no_texts("<p>We came late, the cost was out</p>", [text])
 
 
-def test_a_file_that_is_there_is_replaced_only_by_force(models, tmp_path):
-    model, file = models["joint"], tmp_path / "report.html"
+def test_a_file_that_is_there_is_replaced_only_by_force(model, tmp_path):
+    file = tmp_path / "report.html"
     file.write_text("mine")
     with pytest.raises(OutputError, match="exists already"):
         model.report(file)
@@ -76,16 +71,16 @@ def test_a_file_that_is_there_is_replaced_only_by_force(models, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
 
 
-def test_after_fit_the_report_is_on_the_training_texts(models, tmp_path):
-    models["themes"].report(tmp_path / "report.html", title="Mine", with_texts=False)
+def test_after_fit_the_report_is_on_the_training_texts(model, tmp_path):
+    model.report(tmp_path / "report.html", title="Mine", with_texts=False)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "<title>Mine</title>" in page
     assert f"{N_TRAINING:,}: {N_TRAINING:,} in training, 0 held out" in page
-    assert "No held-out documents." in page
+    assert "No held-out texts." in page
 
 
-def test_a_loaded_model_asks_for_texts(models, tmp_path, name):
-    models[name].save(tmp_path / "model")
+def test_a_loaded_model_asks_for_texts(model, tmp_path):
+    model.save(tmp_path / "model")
     model = load(tmp_path / "model")
     with pytest.raises(InputError, match=r"give them: texts=\.\.\., responses=\.\.\."):
         model.report(tmp_path / "report.html")
@@ -94,14 +89,14 @@ def test_a_loaded_model_asks_for_texts(models, tmp_path, name):
     assert "100 held out" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
-def test_the_same_report_is_the_same_bytes(models, name):
-    reading = models[name].read(REVIEWS.texts)
-    reports = [prepare(models[name], reading, REVIEWS.ratings, HELD_OUT, SETTINGS) for _ in range(2)]
+def test_the_same_report_is_the_same_bytes(model):
+    reading = model.read(REVIEWS.texts)
+    reports = [prepare(model, reading, REVIEWS.ratings, HELD_OUT, SETTINGS) for _ in range(2)]
     assert render(reports[0]) == render(reports[1])
 
 
-def test_nothing_is_asked_of_anybody_else(reports, name):
-    page = reports[name].read_text(encoding="utf-8").replace(library(), "")
+def test_nothing_is_asked_of_anybody_else(page_file):
+    page = page_file.read_text(encoding="utf-8").replace(library(), "")
     addresses = set(re.findall(r"https?://[^\s\"'\\<>]+", page))
     # Names of formats, not addresses that anything asks for.
     assert all(address.startswith(("https://vega.github.io/schema/", "http://www.w3.org/")) for address in addresses)

@@ -6,7 +6,7 @@ from scipy.special import expit
 
 from textsignal.families import Binomial, level_probabilities
 from textsignal.report.values import skill
-from textsignal.report.values.bins import bins_of
+from textsignal.report.values.texts import bins_of
 
 STARS = Binomial(4, 1)
 RNG = np.random.default_rng(0)
@@ -18,9 +18,9 @@ def test_true_probabilities_are_calibrated():
     probabilities, happened = level_probabilities(STARS, ETA), (RATINGS[:, None] == STARS.levels).astype(float)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1)
     for point in skill.reliability(probabilities, happened):
-        spread = np.sqrt(point.probability * (1 - point.probability) / point.count)
-        assert abs(point.probability - point.happened) < 4.5 * spread
-    assert sum(point.count for point in skill.reliability(probabilities, happened)) == probabilities.size
+        spread = np.sqrt(point.predicted * (1 - point.predicted) / point.cases)
+        assert abs(point.predicted - point.observed) < 4.5 * spread
+    assert sum(point.cases for point in skill.reliability(probabilities, happened)) == probabilities.size
     heights = np.array([bar.value for bar in skill.pit(STARS, RATINGS, ETA)])
     assert heights.mean() == pytest.approx(1)
     np.testing.assert_allclose(heights, 1, atol=0.05)
@@ -43,7 +43,7 @@ def test_scores_are_those_of_the_definition():
     log_likelihood = y * np.log(p) + (4 - y) * np.log(1 - p)
     with np.errstate(divide="ignore", invalid="ignore"):
         best = np.nan_to_num(y * np.log(y / 4)) + np.nan_to_num((4 - y) * np.log(1 - y / 4))
-    assert found.documents == 500
+    assert found.texts == 500
     assert found.deviance == pytest.approx(2 * np.mean(best - log_likelihood))
     assert found.rmse == pytest.approx(np.sqrt(np.mean((RATINGS[rows] - 1 - 4 * p) ** 2)))
     assert skill.scores(RATINGS, STARS.mean(ETA), ETA, STARS, np.zeros(RATINGS.size, bool)) is None
@@ -57,7 +57,7 @@ def test_the_true_model_has_the_least_deviance():
 
 def test_agreement_counts_every_document_once():
     mean = STARS.mean(ETA)
-    assert sum(cell.count for cell in skill.agreement(RATINGS, mean, bins_of(STARS, RATINGS))) == RATINGS.size
+    assert sum(cell.cases for cell in skill.agreement(RATINGS, mean, bins_of(STARS, RATINGS))) == RATINGS.size
     tenths = skill.mean_agreement(RATINGS, mean)
-    assert sum(cell.count for cell in tenths) == RATINGS.size
-    assert np.average([c.observed for c in tenths], weights=[c.count for c in tenths]) == pytest.approx(RATINGS.mean())
+    assert sum(cell.cases for cell in tenths) == RATINGS.size
+    assert np.average([c.observed for c in tenths], weights=[c.cases for c in tenths]) == pytest.approx(RATINGS.mean())

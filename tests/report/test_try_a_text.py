@@ -4,10 +4,8 @@ from functools import cache
 
 import numpy as np
 import pytest
-from small_reviews import HELD_OUT, REVIEWS
+from small_reviews import REVIEWS
 
-from textsignal import TextResponseModel, TextVectorizer
-from textsignal.report.values.prepare import prepare
 from textsignal.text.tokenise import words
 
 ODD = [
@@ -43,16 +41,16 @@ TEXTS = [*ODD, *SAID, *REVIEWS.texts[-(200 - len(ODD) - len(SAID)) :]]
 
 
 @pytest.fixture(scope="module")
-def opened(tabs, reports):
-    """The page of a model, by its name: its model is asked, and nothing on it changes."""
-    return cache(lambda name: tabs.open(reports[name]).page)
+def opened(tabs, page_file):
+    """The page: its model predicts, and nothing on it changes."""
+    return tabs.open(page_file).page
 
 
-@pytest.fixture(scope="module", params=["themes", "predictive", "words", "joint"])
-def tried(request, opened, models):
+@pytest.fixture(scope="module")
+def tried(opened, model):
     """Return the page's results for the texts, and the model in Python."""
-    found = opened(request.param).evaluate("texts => texts.map((text) => textsignal.model.predict(text))", TEXTS)
-    return found, models[request.param]
+    found = opened.evaluate("texts => texts.map((text) => textsignal.model.predict(text))", TEXTS)
+    return found, model
 
 
 @cache
@@ -67,7 +65,6 @@ def test_predictions_are_those_of_python(tried):
     np.testing.assert_allclose([text["mean"] for text in page], python.mean, rtol=0, atol=1e-6)
     np.testing.assert_allclose([text["eta"] for text in page], python.eta, rtol=0, atol=1e-6)
     np.testing.assert_allclose([text["probabilities"] for text in page], python.probabilities, rtol=0, atol=1e-6)
-    np.testing.assert_allclose([text["weights"] for text in page], python.weights, rtol=1e-5, atol=1e-6)
     assert [text["unknown"] for text in page] == python.unknown.tolist()
     assert python.unknown[:3].all()
     shares = model.read(TEXTS).predictions.shares
@@ -79,8 +76,7 @@ def test_contributions_are_those_of_python_and_add_up(tried):
     for text, found in list(zip(TEXTS, page, strict=True))[:60]:
         by_theme = explained(model, text).themes.set_index("theme")["contribution"].sort_index()
         np.testing.assert_allclose(found["contributions"], by_theme, rtol=0, atol=1e-6)
-        assert found["beyond"] == pytest.approx(explained(model, text).beyond, abs=1e-6)
-        parts = found["baseline"] + sum(found["contributions"]) + found["beyond"]
+        parts = found["baseline"] + sum(found["contributions"])
         np.testing.assert_allclose(parts, found["eta"], atol=1e-9)
 
 
@@ -90,11 +86,10 @@ def test_points_are_those_of_python_and_add_up_to_the_prediction(tried):
         expected = explained(model, text)
         assert found["slope"] == pytest.approx(expected.slope, abs=1e-6)
         assert found["baselineMean"] == pytest.approx(expected.baseline_prediction, abs=1e-6)
-        points = (sum(found["contributions"]) + found["beyond"]) * found["slope"]
+        points = sum(found["contributions"]) * found["slope"]
         assert found["baselineMean"] + points == pytest.approx(found["mean"], abs=1e-9)
 
 
-@pytest.mark.parametrize("tried", ["themes"], indirect=True)
 def test_sentences_are_those_of_python(tried):
     page, model = tried
     for text, found in zip(TEXTS, page, strict=True):
@@ -110,7 +105,6 @@ def test_sentences_are_those_of_python(tried):
         np.testing.assert_allclose([here[word] for word in expected.index], expected, rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("tried", ["themes"], indirect=True)
 def test_words_under_a_negation_are_those_of_python(tried):
     page, model = tried
     texts = model.read(TEXTS).sentences.texts
@@ -147,47 +141,34 @@ PIECES = [
 ]
 
 
-def test_soups_of_signs_are_read_as_in_python(opened, models):
+def test_soups_of_signs_are_read_as_in_python(opened, model):
     rng = np.random.default_rng(0)
     soup = ["".join(rng.choice(PIECES, rng.integers(1, 60))) for _ in range(300)]
     soup += [" ".join(rng.choice(PIECES, rng.integers(1, 60))) for _ in range(300)]
-    eta = opened("themes").evaluate("texts => texts.map((text) => textsignal.model.predict(text).eta)", soup)
-    np.testing.assert_allclose(eta, models["themes"].predictions(soup).eta, rtol=0, atol=1e-6)
-
-
-# The effect of mentioning a theme does not belong to a word.
-@pytest.mark.parametrize("tried", ["predictive", "words", "joint"], indirect=True)
-def test_words_share_what_their_themes_contribute(tried):
-    for found in tried[0]:
-        if not found["unknown"]:
-            by_theme = np.sum([term["byTopic"] for term in found["terms"]], axis=0)
-            with_words = np.abs(by_theme) > 0
-            np.testing.assert_allclose(by_theme[with_words], np.array(found["contributions"])[with_words], atol=1e-9)
-            for term in found["terms"]:
-                assert term["contribution"] == pytest.approx(sum(term["byTopic"]) + term["direct"], abs=1e-9)
+    eta = opened.evaluate("texts => texts.map((text) => textsignal.model.predict(text).eta)", soup)
+    np.testing.assert_allclose(eta, model.predictions(soup).eta, rtol=0, atol=1e-6)
 
 
 def test_words_are_those_of_python(opened):
     rng = np.random.default_rng(0)
     letters = list("abzéßΣσς' ’-_19\u0301\u0915\u093f☺👍🏽🇩🇪\u200d ½ﬁ東")
     soup = ["".join(rng.choice(letters, 30)) for _ in range(200)]
-    found = opened("joint").evaluate("texts => texts.map(textsignal.model.words)", soup)
+    found = opened.evaluate("texts => texts.map(textsignal.model.words)", soup)
     assert found == [words(text) for text in soup]
 
 
-@pytest.mark.parametrize("name", ["themes", "predictive"])
-def test_typing_shows_the_prediction_its_parts_and_the_words_behind(visit, reports, models, name):
-    page = visit(reports[name]).page
+def test_typing_shows_the_prediction_its_parts_and_the_words_behind(visit, page_file, model):
+    page = visit(page_file).page
     text = "The staff were friendly but the bathroom was dirty."
     page.fill("#try-text", text)
     page.wait_for_selector("#try-result:visible")
-    expected, of_nothing = models[name].predict([text, ""])
+    expected, of_nothing = model.predict([text, ""])
     assert float(page.inner_text("#try-mean")) == pytest.approx(expected, abs=0.0051)
     assert page.inner_text("#try-marked") == text
     assert "friendly" in page.locator("#try-marked mark.up").all_inner_texts()
     assert "dirty" in page.locator("#try-marked mark.down").all_inner_texts()
     assert page.locator("#try-rows tr").count() == 6
-    assert f"{models[name].explain(text).words['word'][0]} (" in page.inner_text("#try-rows")
+    assert f"{model.explain(text).words['word'][0]} (" in page.inner_text("#try-rows")
     page.wait_for_selector("#chart-levels svg")
     page.wait_for_selector("#chart-contributions svg")
     page.fill("#try-text", "xylophone")
@@ -198,35 +179,35 @@ def test_typing_shows_the_prediction_its_parts_and_the_words_behind(visit, repor
 MARKED = "texts => texts.map((text) => textsignal.model.marked(text, textsignal.model.predict(text)))"
 
 
-def test_marks_hold_known_words_without_the_signs_around_them(opened, models):
-    vectorizer = models["predictive"].vectorizer_
+def test_marks_hold_known_words_without_the_signs_around_them(opened, model):
+    names = set(model.reader_.fitted.features.names)
     texts = [*ODD, "(staff)friendly,clean/dirty—“breakfast”. It wasn't rude!", *REVIEWS.texts[:20]]
-    for text, pieces in zip(texts, opened("predictive").evaluate(MARKED, texts), strict=True):
+    for text, pieces in zip(texts, opened.evaluate(MARKED, texts), strict=True):
         assert "".join(piece["text"] for piece in pieces) == text
         known = {word for piece in pieces if piece["known"] for word in words(piece["read"])}
-        assert {vectorizer.terms_[term.column] for term in vectorizer.locate(text).terms} <= known
+        read = model.read([text]).sentences.texts
+        placed = {read.words[code] for code, no in zip(read.codes, read.negated, strict=True) if not no}
+        assert placed & names <= known
         assert not any(set(piece["read"]) & set(' .,;:!?()[]{}/"“”—') for piece in pieces if piece["known"])
 
 
-@pytest.mark.parametrize("name", ["themes", "predictive", "words", "joint"])
-def test_marks_are_those_of_python_and_share_what_a_repeated_word_adds(opened, models, name):
+def test_marks_are_those_of_python_and_share_what_a_repeated_word_adds(opened, model):
     texts = [
         "Dirty, dirty, dirty room! Friendly staff but a dirty bathroom and a dirty room.",
         *REVIEWS.texts[:20],
     ]
-    for text, pieces in zip(texts, opened(name).evaluate(MARKED, texts), strict=True):
+    for text, pieces in zip(texts, opened.evaluate(MARKED, texts), strict=True):
         ends = np.cumsum([len(piece["text"]) for piece in pieces])
         expected = np.zeros(len(pieces))
-        for mark in models[name].explain(text).marks:
+        for mark in model.explain(text).marks:
             expected[np.searchsorted(ends, mark.start, side="right")] += mark.contribution
         np.testing.assert_allclose([piece["contribution"] for piece in pieces], expected, rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["themes", "predictive", "words", "joint"])
-def test_marks_between_tags_add_what_they_add_in_python(opened, models, name):
+def test_marks_between_tags_add_what_they_add_in_python(opened, model):
     text = "<p class='dirty'>Dirty<br>room</p> and fr<b>iend</b>ly&nbsp;staff in a d&#105;rty room</i>"
-    (pieces,) = opened(name).evaluate(MARKED, [text])
-    expected = [mark.contribution for mark in models[name].explain(text).marks]
+    (pieces,) = opened.evaluate(MARKED, [text])
+    expected = [mark.contribution for mark in model.explain(text).marks]
     found = [piece["contribution"] for piece in pieces if piece["contribution"]]
     np.testing.assert_allclose(found, [contribution for contribution in expected if contribution], rtol=0, atol=1e-6)
 
@@ -238,23 +219,31 @@ STEPS = [
 ]
 WITH_STEPS = """async ([steps, texts]) => {
     const given = JSON.parse(document.getElementById("model-data").textContent);
-    const model = await textsignalModel({ ...given, markup: steps });
+    const model = await themesModel({ ...given, markup: steps });
     return texts.map((text) => [model.words(text), model.marked(text, model.predict(text))]);
 }"""
 
 
-#: Text, its words, and the pieces of it that are marked: known words, without tags around them.
+#: Text, its words, and the pieces of it that are marked, without tags around them.
 WITH_MARKUP = [
     ("<p class='dirty'>friendly<br>room</p>", ["friendly", "room"], ["friendly", "room"]),
-    ("caf&eacute; &amp; <b>st<i>aff</i></b> &lt;br&gt;bed", ["café", "staff", "bed"], ["st<i>aff", "bed"]),
-    ("&room; &notit; bed", ["room", "it", "bed"], ["room", "bed"]),
-    ("I <3 the room &bogus; a&#1;b a&#0;b &#10;x y", ["the", "room", "bogus", "ab"], ["room"]),
+    (
+        "caf&eacute; &amp; <b>st<i>aff</i></b> &lt;br&gt;bed",
+        ["café", "staff", "bed"],
+        ["caf&eacute;", "st<i>aff", "bed"],
+    ),
+    ("&room; &notit; bed", ["room", "it", "bed"], ["room", "&notit;", "bed"]),
+    (
+        "I <3 the room &bogus; a&#1;b a&#0;b &#10;x y",
+        ["the", "room", "bogus", "ab"],
+        ["the", "room", "bogus", "a&#1;b"],
+    ),
     ("&lt;script&gt;h=1&lt;/script&gt; <img src=x onerror=window.hacked=1> bed", ["bed"], ["bed"]),
 ]
 
 
 def test_markup_is_left_out_before_words_are_looked_for_and_never_marked(opened):
-    page = opened("predictive")
+    page = opened
     found = page.evaluate(WITH_STEPS, [STEPS, [text for text, *_ in WITH_MARKUP]])
     for (text, its_words, marked), (words_on_page, pieces) in zip(WITH_MARKUP, found, strict=True):
         assert words_on_page == its_words
@@ -263,8 +252,8 @@ def test_markup_is_left_out_before_words_are_looked_for_and_never_marked(opened)
     assert page.evaluate("window.hacked") is None
 
 
-def test_clearing_the_text_clears_what_it_gave(visit, reports):
-    page = visit(reports["words"]).page
+def test_clearing_the_text_clears_what_it_gave(visit, page_file):
+    page = visit(page_file).page
     page.fill("#try-text", "The staff were friendly but the bathroom was dirty.")
     page.wait_for_selector("#try-result:visible")
     page.wait_for_selector("#chart-levels svg")
@@ -272,7 +261,7 @@ def test_clearing_the_text_clears_what_it_gave(visit, reports):
         page.fill("#try-text", nothing)
         page.wait_for_selector("#try-result", state="hidden")
         page.evaluate("textsignal.drawn()")
-        for part in ("mean", "words", "marked", "rows", "beyond", "constant", "sum"):
+        for part in ("mean", "words", "marked", "rows", "constant", "sum"):
             assert page.text_content(f"#try-{part}") == ""
         assert page.locator("#chart-levels svg, #chart-contributions svg").count() == 0
     page.fill("#try-text", "Friendly staff.")
@@ -280,33 +269,24 @@ def test_clearing_the_text_clears_what_it_gave(visit, reports):
     page.wait_for_selector("#chart-levels svg")
 
 
-def test_what_single_words_add_is_shown(visit, reports, models):
-    page = visit(reports["words"]).page
-    strongest = models["words"].words()["term"][0]
-    page.fill("#try-text", f"The {strongest} again.")
-    page.wait_for_selector("#try-result:visible")
-    assert page.inner_text("#try-beyond") != "0.00"
-    assert strongest in page.inner_text("#try-direct")
-
-
-def test_sentences_are_shown_with_their_theme_and_points(visit, reports, models):
-    page = visit(reports["themes"]).page
+def test_sentences_are_shown_with_their_theme_and_points(visit, page_file, model):
+    page = visit(page_file).page
     text = "The staff were friendly. The bathroom was not <b>clean</b> and dirty! Xylophone."
     page.fill("#try-text", text)
     page.wait_for_selector("#try-result:visible")
-    expected = models["themes"].explain(text).sentences
+    expected = model.explain(text).sentences
     rows = page.locator("#try-sentences tr").all()
     assert len(rows) == len(expected) == 3
     for row, sentence in zip(rows, expected.itertuples(), strict=True):
         _, theme, points = row.locator("td").all_inner_texts()
-        assert theme == sentence.theme
+        assert theme == sentence.label
         assert float(points.replace("−", "-")) == pytest.approx(sentence.points, abs=0.0051)
     assert "xylophone" in page.inner_text("#try-unknown")
     assert page.text_content("#try-marked") == text
 
 
-def test_examples_are_put_in_and_read(visit, reports, models):
-    page = visit(reports["themes"]).page
+def test_examples_are_put_in_and_read(visit, page_file, model):
+    page = visit(page_file).page
     predicted = []
     for button in page.locator("button[data-example]").all():
         button.click()
@@ -314,13 +294,6 @@ def test_examples_are_put_in_and_read(visit, reports, models):
         text = page.input_value("#try-text")
         assert text in REVIEWS.texts
         predicted.append(float(page.inner_text("#try-mean")))
-        assert predicted[-1] == pytest.approx(models["themes"].predict([text])[0], abs=0.0051)
+        assert predicted[-1] == pytest.approx(model.predict([text])[0], abs=0.0051)
     assert predicted == sorted(predicted)
     assert len(predicted) == 3
-
-
-def test_a_tokenizer_of_the_users_own_is_left_to_python():
-    model = TextResponseModel(2, vectorizer=TextVectorizer(tokenizer=str.split)).fit(REVIEWS.texts, REVIEWS.ratings)
-    browser = prepare(model, model.read(REVIEWS.texts), REVIEWS.ratings, HELD_OUT).browser
-    assert browser.model is None
-    assert "tokenizer" in browser.reason

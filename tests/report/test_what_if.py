@@ -1,7 +1,6 @@
 """Words removed by a click: all numbers are those of the text without them."""
 
 import re
-from functools import cache
 
 import pytest
 from accessibility import faults
@@ -11,20 +10,15 @@ TEXT = "The staff were friendly. The bathroom was not clean, and dirty; dirty! X
 WORD = "#try-marked [data-piece]"
 
 
-@pytest.fixture(params=["themes", "predictive", "words", "joint"])
-def name(request):
-    return request.param
-
-
 @pytest.fixture(scope="module")
-def shared(tabs, reports):
+def shared(tabs, page_file):
     """The page of a model, for all tests that only type texts there."""
-    return cache(lambda name: tabs.open(reports[name]).page)
+    return tabs.open(page_file).page
 
 
 @pytest.fixture
-def page(shared, name):
-    return typed(shared(name), TEXT)
+def page(shared):
+    return typed(shared, TEXT)
 
 
 def typed(page, text):
@@ -52,8 +46,7 @@ def take(page, word, nth=0):
     page.locator(WORD, has_text=re.compile(f"^{word}$")).nth(nth).click()
 
 
-def test_without_a_word_all_numbers_are_those_of_the_text_without_it(page, models, name):
-    model = models[name]
+def test_without_a_word_all_numbers_are_those_of_the_text_without_it(page, model):
     before = page.inner_text("#try-mean")
     take(page, "dirty")
     without = TEXT.replace("dirty", "", 1)
@@ -71,9 +64,9 @@ def test_without_a_word_all_numbers_are_those_of_the_text_without_it(page, model
     assert page.inner_text("#try-without") == f"Without “dirty”: {now} instead of {before} ({written} stars)."
 
 
-def test_every_word_of_texts_can_be_taken_away(shared, models, name):
+def test_every_word_of_texts_can_be_taken_away(shared, model):
     """Numbers to 1e-6, from the page's own model, for every text without each of some of its words."""
-    page = shared(name)
+    page = shared
     script = """texts => texts.map((text) => {
         const pieces = textsignal.model.marked(text, textsignal.model.predict(text));
         const known = pieces.map((piece, i) => (piece.known && piece.text !== "" ? i : -1)).filter((i) => i >= 0);
@@ -85,7 +78,7 @@ def test_every_word_of_texts_can_be_taken_away(shared, models, name):
     })"""
     found = [pair for pairs in page.evaluate(script, [TEXT, *REVIEWS.texts[:10]]) for pair in pairs]
     assert len(found) > 20
-    expected = models[name].predict([text for text, _ in found])
+    expected = model.predict([text for text, _ in found])
     assert [mean for _, mean in found] == pytest.approx(expected.tolist(), abs=1e-6)
 
 
@@ -108,20 +101,20 @@ def test_words_are_put_back_one_by_one_or_all_at_once(page):
     assert stripped[0] == stripped[1]
 
 
-def test_all_words_can_go(page, models, name):
+def test_all_words_can_go(page, model):
     for i in range(page.locator(WORD).count()):
         page.locator(WORD).nth(i).click()
     assert page.locator(WORD).count() == page.locator("#try-marked .taken").count()
-    assert number(page.inner_text("#try-mean")) == pytest.approx(models[name].predict([left(page)])[0], abs=0.0051)
+    assert number(page.inner_text("#try-mean")) == pytest.approx(model.predict([left(page)])[0], abs=0.0051)
     assert re.match(r"Without \d+ words: ", page.inner_text("#try-without"))
     page.click("#try-back")
     assert page.locator("#try-marked .taken").count() == 0
 
 
-def test_what_is_left_is_marked_as_it_counts_now(page, models, name):
+def test_what_is_left_is_marked_as_it_counts_now(page, model):
     take(page, "not")
-    marks = {mark.start: mark.contribution for mark in models[name].explain(left(page)).marks}
-    slope = models[name].explain(left(page)).slope
+    marks = {mark.start: mark.contribution for mark in model.explain(left(page)).marks}
+    slope = model.explain(left(page)).slope
     at = 0
     for part in page.query_selector_all("#try-marked mark:not(.taken)"):
         word = part.inner_text()
@@ -131,7 +124,7 @@ def test_what_is_left_is_marked_as_it_counts_now(page, models, name):
 
 
 def test_the_keyboard_takes_words_away_and_puts_them_back(shared):
-    page = typed(shared("themes"), TEXT)
+    page = typed(shared, TEXT)
     page.focus("#try-marked [tabindex='0']")
     page.keyboard.press("ArrowRight")
     assert page.evaluate("document.activeElement.textContent") == "staff"
@@ -151,8 +144,8 @@ def test_the_keyboard_takes_words_away_and_puts_them_back(shared):
 
 
 @pytest.mark.parametrize(("width", "colours"), [(1280, ("light", "dark")), (390, ("light",))], ids=["desktop", "phone"])
-def test_words_are_easy_to_hit_and_read(visit, reports, width, colours):
-    page = typed(visit(reports["themes"], width=width).page, f"{TEXT} {'x' * 300} {REVIEWS.texts[0]}")
+def test_words_are_easy_to_hit_and_read(visit, page_file, width, colours):
+    page = typed(visit(page_file, width=width).page, f"{TEXT} {'x' * 300} {REVIEWS.texts[0]}")
     take(page, "dirty")
     boxes = [part.bounding_box() for part in page.query_selector_all(WORD)]
     assert min(box["height"] for box in boxes) >= 24
@@ -162,8 +155,8 @@ def test_words_are_easy_to_hit_and_read(visit, reports, width, colours):
         assert faults(page, "#try") == {}
 
 
-def test_a_new_text_or_name_starts_and_stays_as_it_should(visit, reports):
-    page = typed(visit(reports["themes"]).page, TEXT)
+def test_a_new_text_or_name_starts_and_stays_as_it_should(visit, page_file):
+    page = typed(visit(page_file).page, TEXT)
     take(page, "dirty")
     page.click("#row-1 a")
     page.fill("#name-1", "Another name")
@@ -176,11 +169,11 @@ def test_a_new_text_or_name_starts_and_stays_as_it_should(visit, reports):
     assert not page.locator("#try-back").is_visible()
 
 
-def test_a_word_between_tags_and_signs_is_taken_away(shared, models):
+def test_a_word_between_tags_and_signs_is_taken_away(shared, model):
     text = "<p>Dirty<br>room</p> fr<b>iend</b>ly&nbsp;staff wasn’t r&amp;d 👍🏽 clean/ok"
-    page = typed(shared("themes"), text)
+    page = typed(shared, text)
     for i in range(page.locator(WORD).count()):
         page.locator(WORD).nth(i).click()
-        expected = models["themes"].predict([left(page)])[0]
+        expected = model.predict([left(page)])[0]
         assert number(page.inner_text("#try-mean")) == pytest.approx(expected, abs=0.0051)
         page.click("#try-back")

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textsignal.compute.engines.local import LocalEngine
-from textsignal.text.counts import MergedCounts, count_texts, parts_of_pairs
-from textsignal.text.features import learn_features
+from textsignal.text.features import MergedCounts, count_texts, learn_features, parts_of_pairs
 from textsignal.text.tokens import read_sentences
 
 WORDS = ("room", "clean", "not", "noisy", "bed", "😀", "staff", ".", *(f"word{n}" for n in range(8)))

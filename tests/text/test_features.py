@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textsignal.compute.engines.local import LocalEngine
-from textsignal.text.counts import count_texts
-from textsignal.text.features import NEGATED, NEGATED_PHRASE, PHRASE, WORD, content_terms, learn_features
+from textsignal.text.features import NEGATED, NEGATED_PHRASE, PHRASE, WORD, content_terms, count_texts, learn_features
 from textsignal.text.tokenise import stop_words
 from textsignal.text.tokens import read_sentences
 
@@ -50,7 +49,7 @@ def test_occurrences_carry_equal_parts_of_rows_that_have_norm_one(texts):
 def test_blocks_add_up_to_the_whole(texts):
     _, features, found, counts = weighed(texts)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("textsignal.text.counts.BLOCK_WORDS", 2)
+        patch.setattr("textsignal.text.features.BLOCK_WORDS", 2)
         _, other, in_blocks, counts_of_blocks = weighed(texts)
     assert list(features.names) == list(other.names)
     for name in ("words", "sentences", "features", "values"):

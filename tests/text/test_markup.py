@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textsignal.text.markup import without_markup
+from textsignal.text.cleaning import without_markup
 from textsignal.text.tokenise import words
 
 

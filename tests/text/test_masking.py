@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from textsignal.text.masking import EMAIL_MASK, PHONE_MASK, masked, masked_characters
+from textsignal.text.cleaning import EMAIL_MASK, PHONE_MASK, masked_characters
 
 #: Pieces of which texts with addresses, numbers and their near misses are made.
 PIECES = st.sampled_from(
@@ -36,6 +36,10 @@ PIECES = st.sampled_from(
     ]
 )
 TEXTS = st.one_of(st.text(), st.lists(PIECES, max_size=12).map("".join))
+
+
+def masked(text):
+    return "".join(masked_characters(text))
 
 
 @pytest.mark.parametrize(

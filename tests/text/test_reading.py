@@ -9,11 +9,9 @@ from hypothesis import strategies as st
 from same_tokens import assert_same_tokens
 
 from textsignal.errors import InputError
-from textsignal.text import reading
-from textsignal.text.markup import without_markup
-from textsignal.text.reading import encode, read_blocks
+from textsignal.text.cleaning import without_markup
 from textsignal.text.tokenise import words
-from textsignal.text.tokens import SentenceTexts, Vocabulary, read_sentences, tokenised
+from textsignal.text.tokens import SentenceTexts, Vocabulary, _normalised, read_sentences, tokenised
 
 #: Characters at which rules part, pieces of words among them, and some that have it in them.
 NASTY = [
@@ -75,7 +73,7 @@ def test_tokenised_texts_hold_the_words_of_each(texts):
 def test_blocks_and_threads_change_nothing(monkeypatch, n_jobs):
     texts = [f"Not clean {i % 7}0. Room {i}, <b>not</b> word{i % 11} café Σ{i}!" for i in range(200)] + ["", "x" * 3000]
     expected = plain_reading.read_sentences(texts, clean=without_markup)
-    monkeypatch.setattr(reading, "BLOCK_BYTES", 500)
+    monkeypatch.setattr("textsignal.text.tokens.BLOCK_BYTES", 500)
     assert_same_tokens(read_sentences(texts, clean=without_markup, n_jobs=n_jobs), expected)
 
 
@@ -92,12 +90,20 @@ def test_a_document_of_a_million_words_and_empty_ones():
     assert read.documents.tolist() == [1]
 
 
-def test_few_texts_need_python_to_normalise_them():
+def test_few_texts_need_python_to_normalise_them(monkeypatch):
     texts = ["Café – “nice”… 5″ no; 👍🏽❤️ 20€ n°2 naïve, it’s a ‘test’ ™ ²"[:k] for k in range(20)] + [
         "cafe\u0301",
         "ΟΔΟΣ",
     ]
-    assert sum(block.n_odd for block in read_blocks(encode(texts, str), 1, whole=False).blocks) == 2
+    normalised = []
+
+    def recorded(sentence):
+        normalised.append(sentence)
+        return _normalised(sentence)
+
+    monkeypatch.setattr("textsignal.text.tokens._normalised", recorded)
+    read_sentences(texts)
+    assert normalised == texts[-2:]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from textsignal.errors import OutputError, StorageError
 from textsignal.text import shards
-from textsignal.text.shards import UNFINISHED, read_shard, write_arrays, write_shard
+from textsignal.text.shards import UNFINISHED, put_arrays, read_shard, write_shard
 from textsignal.text.tokens import read_sentences
 
 WORDS = ("not clean", "noisy!", "😀", "é. Ä", "don't", "\n", "a\u0000b", "\u2028", "x" * 300, ".", "")
@@ -66,18 +66,21 @@ def test_a_truncated_shard_is_named(tmp_path, share):
 def test_a_shard_with_numbers_that_cannot_be_is_named(tmp_path):
     tokens, path = written(tmp_path)
     good = shards.read_arrays(path)
-    wrong = {
-        "codes": good["codes"] + np.int32(len(tokens.words)),
-        "n_words": good["n_words"] + np.int32(1),
-        "n_sentences": good["n_sentences"][:-1],
-        "marks": good["marks"][1:],
-        "response": good["response"][1:],
-    }
-    for name, values in wrong.items():
-        write_arrays(good | {name: values}, path)
+    shifted = good["n_words"].copy()
+    shifted[:2] += np.array([100, -100], np.int32)
+    wrong = [
+        ("n_words", shifted),
+        ("codes", good["codes"] + np.int32(len(tokens.words))),
+        ("n_words", good["n_words"] + np.int32(1)),
+        ("n_sentences", good["n_sentences"][:-1]),
+        ("marks", good["marks"][1:]),
+        ("response", good["response"][1:]),
+    ]
+    for name, values in wrong:
+        put_arrays(good | {name: values}, path)
         with pytest.raises(StorageError, match=r"000000\.shard is missing or damaged"):
             read_shard(path)
-    write_arrays({name: values for name, values in good.items() if name != "codes"}, path)
+    put_arrays({name: values for name, values in good.items() if name != "codes"}, path)
     with pytest.raises(StorageError, match=r"000000\.shard is missing or damaged"):
         read_shard(path)
 
@@ -101,7 +104,7 @@ def test_a_write_that_the_system_stops_leaves_what_was_there(tmp_path):
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
     try:
         with pytest.raises(OutputError, match=f"cannot write 000000.shard into {tmp_path}"):
-            write_arrays({"codes": np.arange(100_000)}, path)
+            put_arrays({"codes": np.arange(100_000)}, path)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert path.read_bytes() == before

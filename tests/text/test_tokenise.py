@@ -8,9 +8,8 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 from stop_words import AVAILABLE_LANGUAGES
 
 from textsignal.errors import InputError
-from textsignal.text.tokenise import located_words, normalise, stop_words, words
+from textsignal.text.tokenise import NEGATIONS, located_words, normalise, stop_words, words
 from textsignal.text.vectorise import TextVectorizer
-from textsignal.text.word_lists import NEGATIONS
 
 any_text = st.text(st.characters(exclude_categories=()))  # lone surrogates too
 

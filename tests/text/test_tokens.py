@@ -8,8 +8,8 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from textsignal import TextVectorizer
 from textsignal.errors import InputError
-from textsignal.text.counts import count_terms
-from textsignal.text.markup import without_markup
+from textsignal.text.cleaning import without_markup
+from textsignal.text.features import count_terms
 from textsignal.text.tokenise import words
 from textsignal.text.tokens import read_sentences, tokenised
 

@@ -8,7 +8,7 @@ from scipy.special import xlogy
 from textsignal.compute.engines import Compute
 from textsignal.compute.engines.local import LocalEngine
 from textsignal.compute.kernels import compiled
-from textsignal.training.corpus import AddedNumber, Corpus, Parameters, ResponseSums, place
+from textsignal.training.corpus import Corpus, Parameters, ResponseSums, grouped, place
 
 
 @pytest.fixture
@@ -63,10 +63,18 @@ def test_linear_predictor_is_intercept_and_weights_times_effects():
     np.testing.assert_array_equal(parameters.with_coefficients(parameters.coefficients).beta, beta)
 
 
+def test_texts_of_similar_tone_and_equal_response_are_merged():
+    tone, stars = np.linspace(0, 1, 1000), np.tile([1.0, 2.0], 500)
+    means, folds, responses, counts = grouped(tone, np.zeros(1000, int), stars, np.ones(1000))
+    assert (means.shape, folds.shape) == ((200, 1), (200,))
+    np.testing.assert_array_equal(responses[:3], [1, 2, 1])
+    np.testing.assert_array_equal(counts, 5)
+    assert counts @ means[:, 0] == pytest.approx(tone.sum())
+
+
 def test_sums_add_field_by_field():
     one = ResponseSums(1.0, np.array([1.0, 2.0]), np.eye(2))
     both = one + ResponseSums(2.0, np.array([3.0, 4.0]), np.ones((2, 2)))
     assert both.loss == 3.0
     np.testing.assert_array_equal(both.gradient, [4.0, 6.0])
     np.testing.assert_array_equal(both.hessian, [[2.0, 1.0], [1.0, 2.0]])
-    assert (AddedNumber(1.0) + AddedNumber(2.0)).value == 3.0

@@ -5,8 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from textsignal import GLMNMF
-from textsignal.training.corpus import Corpus
-from textsignal.training.distinct import distinct_documents
+from textsignal.training.corpus import Corpus, distinct_documents
 from textsignal.training.draws import content_keys
 
 RNG = np.random.default_rng(0)

@@ -14,7 +14,7 @@ from textsignal.families import (
     Stereotype,
 )
 from textsignal.families.auto import Candidates, candidates
-from textsignal.training.family_choice import choose_family
+from textsignal.training.contributions import choose_family
 
 N = 4000
 TRUTH = [

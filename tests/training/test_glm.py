@@ -11,9 +11,9 @@ from textsignal.compute.engines import Compute
 from textsignal.compute.engines.local import LocalEngine
 from textsignal.compute.kernels import compiled, pad, reference
 from textsignal.families import Binomial
-from textsignal.training.coefficient_steps import GradientStep, NewtonStep
 from textsignal.training.corpus import Parameters, Responses
 from textsignal.training.glm import ResponseModel, fit_coefficients, fit_glm
+from textsignal.training.joint import GradientStep, NewtonStep
 
 laws = settings(max_examples=30)
 STARS = Binomial(n=4, lowest=1)

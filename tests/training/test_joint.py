@@ -14,7 +14,7 @@ from sklearn.decomposition import NMF
 from textsignal import GLMNMF, JBNMF
 from textsignal.datasets import simulate_corpus
 from textsignal.errors import TrainingError
-from textsignal.estimators.skill import r2_score
+from textsignal.estimators.predictions import r2_score
 from textsignal.text.vectorise import TextVectorizer
 
 joint_glm = partial(GLMNMF, training="joint")

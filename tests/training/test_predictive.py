@@ -16,8 +16,7 @@ from textsignal.training.corpus import Corpus
 from textsignal.training.draws import document_keys
 from textsignal.training.glm import ResponseModel
 from textsignal.training.inference import infer_weights
-from textsignal.training.lengths import scale_rows
-from textsignal.training.predictive import Predictive, PredictiveSettings
+from textsignal.training.predictive import Predictive, PredictiveSettings, scale_rows
 from textsignal.training.start import predictive_start
 from textsignal.training.word_effects import NO_GUIDE, Guide
 
@@ -30,12 +29,12 @@ def problem(seed=0, *, weighted=False, missing=False):
     rng = np.random.default_rng(seed)
     counts = rng.poisson(1.2, size=(N_DOCUMENTS, N_TERMS)).astype(float)
     counts[:, 0] += 1
-    scaled = scale_rows(sp.csr_array(counts))
+    X, length = scale_rows(sp.csr_array(counts), np.ones(N_DOCUMENTS))
     y = rng.integers(0, 5, N_DOCUMENTS).astype(float)
     if missing:
         y[:3] = np.nan
     weight = rng.integers(1, 4, N_DOCUMENTS).astype(float) if weighted else np.ones(N_DOCUMENTS)
-    return Corpus(scaled.X, y, weight), scaled.length, rng.dirichlet(np.ones(N_TERMS), size=N_TOPICS)
+    return Corpus(X, y, weight), length, rng.dirichlet(np.ones(N_TERMS), size=N_TOPICS)
 
 
 def method_of(corpus, length, topics, engine, kernels=compiled, guide=NO_GUIDE, **changes):
@@ -283,12 +282,12 @@ class Recorded(ts.GLMNMF):
         return run
 
     def _loss(self, fitted, task):
-        scaled = scale_rows(task.corpus.X, task.corpus.weight)
-        X, y, D = scaled.X.toarray(), task.corpus.y, fitted.weights @ fitted.topics
-        text = scaled.length @ (D.sum(axis=1) - np.sum(X * np.log(D), axis=1))
+        rows, length = scale_rows(task.corpus.X, task.corpus.weight)
+        X, y, D = rows.toarray(), task.corpus.y, fitted.weights @ fitted.topics
+        text = length @ (D.sum(axis=1) - np.sum(X * np.log(D), axis=1))
         eta = fitted.intercept + fitted.weights @ fitted.effects
         response = task.family.loss(y, eta).sum() + self._penalty_of(task.family) * np.sum(fitted.effects**2)
-        by_length = Corpus(sp.csr_array(scaled.X * scaled.length[:, None]), y, task.corpus.weight)
+        by_length = Corpus(sp.csr_array(rows * length[:, None]), y, task.corpus.weight)
         share = by_length.text_null_deviance() / null_deviance(task.family, y, task.corpus.weight)
         return text + self.supervision * share * response
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from textsignal import GLMNMF, JBNMF, TextResponseModel
+from textsignal import GLMNMF, JBNMF, TextResponseModel, TopicModel
 from textsignal.datasets import simulate_corpus, synthetic_reviews
 from textsignal.errors import InputError, TrainingError
 from textsignal.families import AdjacentCategories, Gaussian, NegativeBinomial, Ordinal, best_constant
 from textsignal.insight.explanation import slope_of
-from textsignal.training.covariate_effects import dispersion_of
+from textsignal.training.covariance import dispersion_of
 from textsignal.training.tone import _expected
 
 CORPUS = simulate_corpus(n_documents=150, n_terms=80, random_state=3)
@@ -84,7 +84,7 @@ def test_levels_of_which_tiny_weights_say_nothing_stay_where_they_are():
     texts = ["room " * n for n in (8, 4, 5, 1, 11, 8, 5, 8, 2, 4, 5, 6)]
     weight = [4e-4, 2e-3, 5e-4, 1e-3, 1e-3, 1e-5, 7e-4, 7e-4, 5e-5, 4e-4, 2e-4, 2e-4]
     responses = [4, np.nan, 4, 5, np.nan, np.nan, 5, 2, 2, 1, 1, 1]
-    model = TextResponseModel(3, family="stereotype", training="predictive").fit(texts, responses, weight)
+    model = TopicModel(GLMNMF(3, family="stereotype", training="predictive")).fit(texts, responses, weight)
     assert np.isfinite(model.predict(texts)).all()
 
 

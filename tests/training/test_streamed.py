@@ -7,17 +7,15 @@ from hypothesis import strategies as st
 from same_tokens import assert_same_tokens
 
 from textsignal.compute.engines.local import local_compute
+from textsignal.compute.hashing import drawn
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import StorageError
 from textsignal.families import as_family
-from textsignal.text.counts import count_texts
-from textsignal.text.features import learn_features
+from textsignal.text.features import count_texts, learn_features
 from textsignal.text.shards import write_shard
 from textsignal.text.tokens import read_sentences
-from textsignal.training.sample import Passing, Sample
-from textsignal.training.streamed import StoredBlock, count_shards, in_blocks, stored_tone
-from textsignal.training.tone import fit_tone
-from textsignal.training.tone_blocks import TONE_FOLDS
+from textsignal.training.streamed import Passing, Sample, StoredBlock, count_shards, in_blocks, stored_tone
+from textsignal.training.tone import TONE_FOLDS, fit_tone
 
 NOTHING = np.zeros(0, np.uint64)
 
@@ -92,7 +90,7 @@ def test_a_truncated_block_is_named(reviews, tmp_path):
 
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=40), st.integers(1, 200))
 def test_blocks_hold_all_shards_once_and_in_order(sizes, most):
-    blocks = in_blocks(sizes, most)
+    blocks = in_blocks(range(len(sizes)), sizes, most)
     assert [number for block in blocks for number in block] == list(range(len(sizes)))
     assert all(blocks)
     # A shard at an edge may be in either block.
@@ -109,7 +107,8 @@ def sampled(n_words, cuts, most_documents, most_words):
         rows, ones = slice(start, stop), np.ones(stop - start)
         responses = np.arange(start, stop, dtype=float)
         numbers = np.arange(start, stop)
-        documents = Passing.of(numbers, keys[rows], np.array(n_words[rows]), responses, ones)
+        draws, cells = drawn(keys[rows] + numbers.astype(np.uint64), 0), np.empty((len(numbers), 0), object)
+        documents = Passing(draws, numbers, keys[rows], np.array(n_words[rows]), responses, ones, cells)
         sample.offer(read_sentences(texts[rows]).at, documents)
         n_sampled = sum(map(len, sample.parts))
         assert n_sampled == len(sample.documents.rows) <= most_documents

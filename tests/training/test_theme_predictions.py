@@ -1,5 +1,7 @@
 """Prediction alone says what a whole reading of the texts says, which is its specification."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,11 +10,15 @@ from hypothesis import strategies as st
 from textsignal.compute.engines.local import LocalEngine, local_compute
 from textsignal.datasets import synthetic_reviews
 from textsignal.model import TextResponseModel
+from textsignal.reading.observed import Observed
 from textsignal.text import prediction
 from textsignal.text.prediction import Sentences
-from textsignal.training import theme_predictions
-from textsignal.training.theme_predictions import PredictionLexicon, ThemePredictor
-from textsignal.training.theme_reading import count_units, read_together, sentence_ends
+from textsignal.training.theme_reading import (
+    ThemePredictor,
+    count_units,
+    read_together,
+    sentence_ends,
+)
 from textsignal.training.themes import weighted
 
 REVIEWS = synthetic_reviews(250, seed=4)
@@ -29,7 +35,9 @@ def reader():
 
 
 def assert_same(reader, texts):
-    expected, found = reader.read(texts).predictions, reader.predictions(texts)
+    tokens = reader.tokenise(texts)
+    observed = Observed(tokens, np.full(len(tokens), np.nan), np.ones(len(tokens)))
+    expected, found = reader.read(observed).predictions, reader.predictions(tokens)
     np.testing.assert_array_equal(found.eta, expected.eta)
     np.testing.assert_array_equal(found.shares, expected.shares)
     np.testing.assert_array_equal(found.unknown, expected.unknown)
@@ -38,7 +46,7 @@ def assert_same(reader, texts):
 def test_predictions_are_those_of_a_reading(reader):
     assert_same(reader, REVIEWS.texts)
     assert_same(reader, ODD)
-    assert reader.predictions([]).eta.shape == (0,)
+    assert reader.predictions(reader.tokenise([])).eta.shape == (0,)
 
 
 @settings(max_examples=60, deadline=None)
@@ -50,7 +58,7 @@ def test_predictions_of_any_words_are_those_of_a_reading(reader, words):
 def test_several_tones_are_read_at_once(reader):
     fitted, texts = reader.fitted, reader.tokenise([*REVIEWS.texts[:50], *ODD])
     tones = [fitted.tone, fitted.tone[::-1].copy(), np.ones_like(fitted.tone)]
-    predictor = ThemePredictor(PredictionLexicon.of(fitted.features, fitted.terms), fitted.themes)
+    predictor = ThemePredictor.of(fitted)
     with local_compute(1) as compute:
         found = predictor.read(texts, tones, compute)
         alone = [predictor.read(texts, [tone], compute).tones[0] for tone in tones]
@@ -60,17 +68,17 @@ def test_several_tones_are_read_at_once(reader):
 
 
 def test_bits_depend_neither_on_threads_nor_on_blocks(reader, monkeypatch):
-    texts = [*ODD, *REVIEWS.texts]
+    texts = reader.tokenise([*ODD, *REVIEWS.texts])
     expected = reader.predictions(texts).eta
     for n_jobs, block in ((1, 7), (2, 1), (2, 64)):
-        monkeypatch.setattr(theme_predictions, "BLOCK", block)
-        np.testing.assert_array_equal(reader.with_jobs(n_jobs).predictions(texts).eta, expected)
+        monkeypatch.setattr(theme_reading, "BLOCK", block)
+        np.testing.assert_array_equal(replace(reader, n_jobs=n_jobs).predictions(texts).eta, expected)
 
 
 def test_content_terms_are_counted_as_in_the_matrix(reader):
     fitted, texts = reader.fitted, reader.tokenise([*REVIEWS.texts[:80], *ODD])
     sentences = Sentences(sentence_ends(texts), texts.indptr, texts.codes, texts.under, texts.negated)
-    words = PredictionLexicon.of(fitted.features, fitted.terms).of_words(texts.words)
+    words = ThemePredictor.of(fitted).of_words(texts.words)
     known = np.zeros(len(texts), dtype=bool)
     found = prediction.read_terms(sentences, 0, len(texts), words, fitted.themes.term_weights, known)
     expected = weighted(count_units(texts, fitted.terms, LocalEngine()), fitted.themes.term_weights)

@@ -20,8 +20,7 @@ from textsignal.families import (
 )
 from textsignal.training import tone
 from textsignal.training.corpus import Corpus
-from textsignal.training.tone import _expected, fit_tone
-from textsignal.training.tone_blocks import TONE_FOLDS
+from textsignal.training.tone import TONE_FOLDS, _expected, fit_tone
 
 FAMILY = Binomial(4, 1)
 ENGINE = LocalEngine()
@@ -235,8 +234,8 @@ class TestBlocks:
     def passes(y, counts, monkeypatch):
         losses, look = [], tone._held_back_loss
 
-        def looked(*given):
-            losses.append(look(*given))
+        def looked(*given, **named):
+            losses.append(look(*given, **named))
             return losses[-1]
 
         monkeypatch.setattr(tone, "BLOCK", len(y) // 4)

@@ -212,7 +212,7 @@ def test_the_residual_adds_to_the_skill_and_is_given_apart(with_extra_word, trai
 def test_the_residual_is_stored_and_shown(tmp_path):
     texts = [f"good {word} zebra" if i % 3 else f"bad {word}" for i, word in enumerate(["room", "bed", "bar"] * 60)]
     ratings = [5 if "zebra" in text else 1 + i % 3 for i, text in enumerate(texts)]
-    model = ts.TextResponseModel(1, training="predictive", word_residual=True).fit(texts, ratings)
+    model = ts.TopicModel(ts.GLMNMF(1, training="predictive", word_residual=True)).fit(texts, ratings)
     words = model.words()
     assert list(words.columns) == ["term", "effect"]
     assert len(words) > 0
@@ -225,15 +225,15 @@ def test_the_residual_is_stored_and_shown(tmp_path):
 
 def test_the_residual_is_off_by_default():
     reviews = ts.datasets.synthetic_reviews(200, seed=0)
-    assert ts.TextResponseModel(3, training="predictive").fit(reviews.texts, reviews.ratings).words().empty
+    assert ts.TopicModel(ts.GLMNMF(3, training="predictive")).fit(reviews.texts, reviews.ratings).words().empty
 
 
 def test_explanations_add_up_with_the_residual():
     texts = [f"good {word} zebra" if i % 3 else f"bad {word}" for i, word in enumerate(["room", "bed", "bar"] * 60)]
     ratings = [5 if "zebra" in text else 1 + i % 3 for i, text in enumerate(texts)]
-    model = ts.TextResponseModel(2, training="predictive", supervision=0, word_residual=True).fit(texts, ratings)
+    model = ts.TopicModel(ts.GLMNMF(2, training="predictive", supervision=0, word_residual=True)).fit(texts, ratings)
     explanation = model.explain(texts[1])
-    by_topics = explanation.topics["contribution"].sum()
+    by_topics = explanation.themes["contribution"].sum()
     assert explanation.beyond != 0
     assert explanation.baseline + by_topics + explanation.beyond == pytest.approx(
         explanation.linear_predictor, abs=1e-10

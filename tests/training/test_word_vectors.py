@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from textsignal.compute.engines.local import LocalEngine
 from textsignal.errors import InputError
-from textsignal.training.word_vectors import clustered_topics, seed_terms, word_vectors
+from textsignal.training.themes import clustered_topics, seed_terms, word_vectors
 
 
 @pytest.fixture(scope="module")

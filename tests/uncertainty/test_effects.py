@@ -15,8 +15,9 @@ from textsignal.compute.engines.local import local_compute
 from textsignal.data.covariates.design import Given
 from textsignal.errors import InputError
 from textsignal.families import Binomial
+from textsignal.insight.naming import Naming
 from textsignal.uncertainty import effects as effects_module
-from textsignal.uncertainty.effect_table import EffectTable
+from textsignal.uncertainty.effect_table import EffectTable, with_intervals
 from textsignal.uncertainty.influence import QUANTITIES, LooseFit, Talk, fit_loosely
 
 N, K = 240, 3
@@ -51,8 +52,8 @@ def talk() -> Talk:
     tone, shares = rng.normal(size=(N, K)), rng.dirichlet(np.ones(K), N)
     eta = tone @ [0.8, 0.3, 0.0] + shares @ [0.5, 0.0, -0.5]
     y = rng.binomial(4, 1 / (1 + np.exp(-eta))).astype(float)
-    spoken, folds = shares > 0.3, np.arange(N) % 2
-    return Talk(Binomial(4, 1), tone, shares, spoken, np.full(K, 1 / K), y, np.ones(N), folds, Given.nothing(N))
+    mentioned, folds = shares > 0.3, np.arange(N) % 2
+    return Talk(Binomial(4, 1), tone, shares, mentioned, np.full(K, 1 / K), y, np.ones(N), folds, Given.nothing(N))
 
 
 def loosely(talk: Talk) -> LooseFit:
@@ -83,16 +84,15 @@ def test_a_document_that_counts_twice_is_two(talk: Talk, name: str) -> None:
     heavy, long = loosely(replace(talk, weight=weight)), loosely(talk.at(rows))
     one, other = QUANTITIES[name](heavy, weight), QUANTITIES[name](long, np.ones(len(rows)))
     assert_allclose(one.estimates, other.estimates, rtol=1e-6, atol=1e-9)
-    assert_allclose(one.variances(weight, None), other.variances(np.ones(len(rows)), None), rtol=1e-6)
+    assert_allclose(one.variances, other.variances, rtol=1e-6)
 
 
 def test_copies_in_a_group_say_no_more_than_one(talk: Talk) -> None:
     rows = np.repeat(np.arange(N), 3)
-    one, copied = loosely(talk), loosely(talk.at(rows))
-    weight = np.ones(len(rows))
-    alone = QUANTITIES["cost"](one, talk.weight).variances(talk.weight, np.arange(N))
-    together = QUANTITIES["cost"](copied, weight).variances(weight, rows)
-    apart = QUANTITIES["cost"](copied, weight).variances(weight, None)
+    grouped = replace(talk, given=replace(talk.given, groups=np.arange(N)))
+    alone, together, apart = (
+        QUANTITIES["cost"](loosely(each), each.weight).variances for each in (grouped, grouped.at(rows), talk.at(rows))
+    )
     assert_allclose(together, alone, rtol=0.05)
     assert_allclose(apart, alone / 3, rtol=0.05)
 
@@ -106,7 +106,7 @@ def test_standard_errors_are_those_of_an_independent_package(talk: Talk) -> None
     measured = QUANTITIES["gamma"](fit, talk.weight)
     assert_allclose(measured.estimates, found.params[:K], rtol=1e-3)
     # HC2 is HC0 with what leverage takes off residuals put back: a little more.
-    ratio = np.sqrt(measured.variances(talk.weight, None)) / found.bse[:K]
+    ratio = np.sqrt(measured.variances) / found.bse[:K]
     assert np.all((ratio > 1) & (ratio < 1.05))
 
 
@@ -114,7 +114,7 @@ def test_one_row_per_theme_and_quantity(effects: EffectTable) -> None:
     frame = effects.to_frame()
     assert list(frame.columns) == [
         "theme",
-        "theme",
+        "label",
         "quantity",
         "estimate",
         "std_error",
@@ -190,6 +190,26 @@ class TestGroups:
 
 
 class TestDrivers:
+    def test_clear_is_significant_by_holm_and_above_0(self) -> None:
+        effects = pd.DataFrame(
+            {
+                "theme": [0, 1, 2] * 2,
+                "quantity": ["cost"] * 3 + ["gain"] * 3,
+                "estimate": [0.1, 0.1, -0.1, 0.1, 0.1, 0.1],
+                "p_holm": [0.001, 0.06, 0.001, np.nan, 0.04, 0.2],
+                "low": 0.0,
+                "high": 1.0,
+            }
+        )
+        drivers = pd.DataFrame({"theme": [1, 0, 2], "cost": 0.0, "gain": 0.0})
+        made = with_intervals(drivers, EffectTable(effects, 0.95, "", Naming()))
+        assert made["cost_clear"].tolist() == [False, True, False]
+        assert made["gain_clear"].tolist() == [True, False, False]
+        by_group = pd.DataFrame({"group": ["b", "a"], "theme": [0, 0], "cost": 0.0, "gain": 0.0})
+        grouped = effects.query("theme == 0").assign(group="a", p_holm=0.01)
+        both = EffectTable(pd.concat([grouped, grouped.assign(group="b", p_holm=0.5)]), 0.95, "", Naming())
+        assert with_intervals(by_group, both)["cost_clear"].tolist() == [False, True]
+
     def test_ends_stand_beside_cost_and_gain(self, model: ts.TextResponseModel, effects: EffectTable) -> None:
         drivers = model.drivers(interval=0.95)
         place = list(drivers.columns).index("cost")
@@ -224,15 +244,10 @@ class TestBootstrap:
     def test_groups_are_drawn_whole(self, model: ts.TextResponseModel) -> None:
         by = np.where(np.arange(N) % 3 == 0, "inn", "spa")
         table = model.estimate_effects(by, method="bootstrap", n_refits=4, groups=np.arange(N) // 6)
-        assert {"cost", "cost_difference"} <= set(table.quantities)
-
-    def test_themes_of_other_trainings(self, reviews: ts.datasets.SyntheticReviews) -> None:
-        model = ts.TextResponseModel(4, training="predictive", n_jobs=1).fit(reviews.texts, reviews.ratings)
-        effects = model.estimate_effects(n_refits=4)
-        assert effects.quantities == ["cost", "gain", "mentions", "tone"]
-        assert (effects.frame["low"] <= effects.frame["high"]).all()
-        with pytest.raises(InputError, match="method='crossfit'"):
-            model.estimate_effects(method="crossfit")
+        assert set(table.quantities) == {f"{name}{end}" for name in QUANTITIES for end in ("", "_difference")} - {
+            "gamma",
+            "gamma_difference",
+        }
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ import textsignal as ts
 from textsignal.compute.hashing import drawn
 from textsignal.datasets import simulate_corpus, synthetic_reviews
 from textsignal.errors import InputError
-from textsignal.text.reading import text_keys
+from textsignal.text.tokens import text_keys
 from textsignal.training import halves
-from textsignal.training.halves import dense_around, most_stable
+from textsignal.training.halves import dense_around
 from textsignal.uncertainty import search
-from textsignal.uncertainty.search import Finished, ThemeCells, eligible, folds_of, in_words, recommended, skilled
+from textsignal.uncertainty.search import Finished, eligible, folds_of, in_words, recommended, skilled
 
 REVIEWS = synthetic_reviews(120, seed=1)
 SETTINGS = {"n_themes": [3, 6], "folds": 2}
@@ -47,8 +47,8 @@ def found(kept):
 def measured(monkeypatch):
     """Tasks that are computed."""
     tasks = []
-    measure = ThemeCells.measure
-    monkeypatch.setattr(ThemeCells, "measure", lambda self, task: tasks.append(task) or measure(self, task))
+    keep = Finished.keep
+    monkeypatch.setattr(Finished, "keep", lambda self, task, values: tasks.append(task) or keep(self, task, values))
     return tasks
 
 
@@ -110,7 +110,7 @@ def test_a_first_line_that_was_cut_short_is_written_again(kept, found, tmp_path)
 
 
 def test_the_true_number_of_themes_is_found():
-    corpus = simulate_corpus(400, 200, n_themes=4, random_state=3)
+    corpus = simulate_corpus(400, 200, n_topics=4, random_state=3)
     options = {"n_themes": [2, 4, 6], "supervision": 0.5, "folds": 2, "training": "joint"}
     found = ts.search(corpus.counts, corpus.ratings, **options)
     assert found.recommended == {"n_themes": 4, "supervision": 0.5}
@@ -120,7 +120,7 @@ def test_the_true_number_of_themes_is_found():
 def test_texts_are_searched_with_other_trainings_too():
     found = ts.search(REVIEWS.texts, REVIEWS.ratings, n_themes=[2], supervision=[0.5, 1], folds=2, training="joint")
     assert found.table["supervision"].tolist() == [0.5, 1.0]
-    assert found.noun == "theme"
+    assert found.noun == "topic"
 
 
 @pytest.mark.parametrize(
@@ -145,9 +145,9 @@ def test_what_cannot_be_searched_is_named():
         ts.search(np.ones((20, 3)), np.arange(20))
     with pytest.raises(InputError, match="three or more classes"):
         ts.search(["a fine room"] * 30, ["x", "y", "z"] * 10)
-    with pytest.raises(InputError, match="40 documents are too few"):
+    with pytest.raises(InputError, match="40 texts are too few"):
         ts.search(REVIEWS.texts[:40], REVIEWS.ratings[:40])
-    with pytest.raises(InputError, match="3 documents have a response"):
+    with pytest.raises(InputError, match="3 texts have a response"):
         ts.search(REVIEWS.texts, [1, 2, 3, *[None] * 117])
 
 
@@ -172,10 +172,10 @@ def cells(**columns):
 
 def test_the_most_themes_of_those_that_come_back_are_taken():
     table = cells(n_themes=[5, 6, 9], stability=[0.95, 0.94, 0.8])
-    assert recommended(table) == most_stable(table) == 1
+    assert recommended(table) == 1
     assert recommended(table.assign(stability_se=0.2)) == 2
     assert "Take 6 themes" in in_words(table, 1, "theme")
-    assert "With 9 themes come back less surely" in in_words(table, 1, "theme")
+    assert "With 9, themes are reproduced less well" in in_words(table, 1, "theme")
 
 
 def test_what_predicts_worse_by_more_than_one_standard_error_is_not_taken():
@@ -188,7 +188,7 @@ def test_themes_are_no_more_than_held_out_text_asks_for():
     table = cells(n_themes=[4, 5, 6], text_deviance=[9.0, 7.0, 7.1], text_deviance_se=[0.2, 0.2, 0.2])
     assert eligible(table)["n_themes"].tolist() == [4, 5]
     assert recommended(table) == 1
-    assert "held-out text asks for no more" in in_words(table, 1, "theme")
+    assert "held-out text supports no more" in in_words(table, 1, "theme")
 
 
 def test_the_least_supervision_that_predicts_as_praise_is_taken():

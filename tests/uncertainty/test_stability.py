@@ -10,21 +10,13 @@ from hypothesis import strategies as st
 
 from textsignal import TextResponseModel, load
 from textsignal.checks import draw_seed
-from textsignal.compute.engines.local import local_compute
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.reading.observed import observe
-from textsignal.text.reading import text_keys
-from textsignal.training.halves import ThemeText, halves, match_themes
-from textsignal.uncertainty.stability import (
-    QUICK_REFITS,
-    SAME,
-    STABLE,
-    ThemeRefits,
-    quick_stability,
-    share_reproduced,
-    stability,
-)
+from textsignal.text.tokens import text_keys
+from textsignal.training.halves import halves, match_topics
+from textsignal.uncertainty import stability as stability_module
+from textsignal.uncertainty.stability import QUICK_REFITS, SAME, STABLE, quick_stability, share_reproduced, stability
 
 REVIEWS = synthetic_reviews(600, seed=4)
 COLUMNS = ["theme", "label", "reproduced", "cosine", "cost_sd", "cost_low", "cost_high"]
@@ -50,7 +42,7 @@ def test_themes_are_matched_one_to_one_and_found_in_any_order(n_themes, seed):
     rng = np.random.default_rng(seed)
     profiles = rng.gamma(0.3, size=(n_themes, 40)) + 1e-9
     order = rng.permutation(n_themes)
-    match = match_themes(profiles, 3 * profiles[order])
+    match = match_topics(profiles, 3 * profiles[order])
     assert order[match.numbers].tolist() == list(range(n_themes))
     assert match.cosines == pytest.approx(1)
 
@@ -59,7 +51,7 @@ def test_themes_are_matched_one_to_one_and_found_in_any_order(n_themes, seed):
 def test_no_other_pairing_has_more_in_common(n_themes, more, seed):
     rng = np.random.default_rng(seed)
     one, other = (rng.gamma(0.3, size=(n, 10)) + 1e-9 for n in (n_themes, n_themes + more))
-    match = match_themes(one, other)
+    match = match_topics(one, other)
     assert len(set(match.numbers.tolist())) == n_themes
     unit = [themes / np.linalg.norm(themes, axis=1, keepdims=True) for themes in (one, other)]
     some = rng.permutation(n_themes + more)[:n_themes]
@@ -86,20 +78,12 @@ def test_halves_differ_by_seed_and_are_as_small_as_asked_for():
     assert [len(rows) for rows in halves(keys, 2, 0, most=50)] == [50, 50]
 
 
-def test_a_model_refitted_on_itself_comes_back(model):
-    fitted, reading = model.reader_.fitted, reading_of(model)
-    refits = ThemeRefits(
-        fitted,
-        reading.texts,
-        ThemeText.of(fitted, reading, np.ones(600)),
-        fitted.training.unseen_tone(reading),
-        np.asarray(REVIEWS.ratings, float),
-    )
-    with local_compute(1) as compute:
-        found = refits.refit(np.arange(600), draw_seed(0), compute)
-    np.testing.assert_array_equal(found.profiles, model.components_)
-    own = model.drivers().sort_values("theme")["cost"]
-    np.testing.assert_allclose(found.costs, own)
+def test_a_model_refitted_on_itself_comes_back(model, monkeypatch):
+    monkeypatch.setattr(stability_module, "halves", lambda keys, n_refits, seed: [np.arange(len(keys))])
+    observed = observe(model.tokenise(REVIEWS.texts), REVIEWS.ratings)
+    found = stability(model.reader_, observed, 1, draw_seed(0) - 1)
+    np.testing.assert_allclose(found.cosines, 1)
+    np.testing.assert_allclose(found.costs[0], model.drivers().sort_values("theme")["cost"])
 
 
 def test_planted_themes_come_back_and_their_costs_hold(model):
@@ -119,15 +103,15 @@ def test_planted_themes_come_back_and_their_costs_hold(model):
 def with_noise(model):
     """The model with terms at random in place of its first theme."""
     themes = model.reader_.fitted.themes
-    themes = themes.themes.copy()
-    themes[0] = np.random.default_rng(0).permutation(themes[0])
-    return replace(model.reader_, fitted=replace(model.reader_.fitted, themes=replace(themes, themes=themes)))
+    topics = themes.topics.copy()
+    topics[0] = np.random.default_rng(0).permutation(topics[0])
+    return replace(model.reader_, fitted=replace(model.reader_.fitted, themes=replace(themes, topics=topics)))
 
 
 def test_a_theme_of_noise_does_not_come_back(model):
     reader = with_noise(model)
     observed = observe(model.tokenise(REVIEWS.texts), REVIEWS.ratings)
-    found = stability(reader, observed, 4, 0, 1)
+    found = stability(reader, observed, 4, 0)
     assert share_reproduced(found.cosines)[0] == 0
     assert share_reproduced(found.cosines)[1:].mean() > 0.9
     assert np.isnan(found.table(list("abcdefghij")).iloc[0][["cost_sd", "cost_low", "cost_high"]].astype(float)).all()
@@ -139,7 +123,7 @@ def test_a_theme_of_noise_does_not_come_back(model):
 @pytest.mark.usefixtures("threaded_blas")
 def test_any_number_of_threads_gives_the_same_bits(model):
     observed = observe(model.tokenise(REVIEWS.texts), REVIEWS.ratings)
-    one, two = (stability(model.reader_, observed, 3, 0, n_jobs) for n_jobs in (1, 2))
+    one, two = (stability(model.reader_.with_jobs(n_jobs), observed, 3, 0) for n_jobs in (1, 2))
     np.testing.assert_array_equal(one.cosines, two.cosines)
     np.testing.assert_array_equal(one.costs, two.costs)
     reading = reading_of(model)
@@ -171,18 +155,6 @@ def test_without_responses_themes_have_no_costs(model, table):
     without = model.stability(2, texts=REVIEWS.texts)
     assert without["cost_sd"].isna().all()
     pd.testing.assert_series_equal(without["cosine"], table["cosine"])
-
-
-@pytest.mark.parametrize("training", ["predictive", "joint"])
-def test_other_themes_are_refitted_whole(training):
-    reviews = synthetic_reviews(200, seed=2)
-    model = TextResponseModel(3, training=training, n_jobs=1).fit(reviews.texts, reviews.ratings)
-    table = model.stability(2)
-    assert list(table.columns) == COLUMNS
-    assert table["cosine"].between(0, 1).all()
-    pd.testing.assert_frame_equal(table, model.set_params(n_jobs=2).stability(2))
-    with pytest.raises(InputError, match="no document has a response"):
-        model.stability(2, texts=reviews.texts)
 
 
 @pytest.mark.parametrize("options", [{"n_refits": 0}, {"n_refits": 1.5}, {"seed": -1}])

@@ -81,7 +81,7 @@ def test_the_page_names_covariates_and_offset(analysis, tmp_path):
     report_table(analysis.model, TABLE, path, replace(PLAIN, offset="log_nights"))
     page = path.read_text(encoding="utf-8")
     assert "All of this is given price, country and the offset" in page
-    assert "What stands beside texts is taken as average" in page
+    assert "Covariates are set to their averages" in page
 
 
 def test_rows_without_a_covariate_are_bad():

@@ -21,7 +21,7 @@ from textsignal.cli.options import (
     TextOption,
 )
 from textsignal.cli.tables import columns_in, say_choice
-from textsignal.data.write import check_not_input, whole_batches, write_csv
+from textsignal.data.write import check_not_input, whole_table, write_csv
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,7 +60,7 @@ def predict(
     source = Source(files, encoding=encoding, sheet=sheet, sep=sep)
     if output is not None:
         check_not_input(output, [*source.files, *model.glob("**/*")])
-    with nullcontext(_to_screen()) if output is None else whole_batches(output, force=force) as write:
+    with nullcontext(_to_screen()) if output is None else whole_table(output, force=force) as write:
         predictions = predict_batches(
             load_themes(model),
             files,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from textsignal.insight.findings import Drivers
     from textsignal.insight.naming import Naming
     from textsignal.uncertainty.search import Search
-    from textsignal.workflow.analyse import Analysis, Classes, Part, Skill, Summary
+    from textsignal.workflow.analyse import Analysis, ClassResults, Part, Skill, Summary
 
 #: Files of a fit.
 RESULTS = ("themes.csv", "texts.csv", "summary.json", "report.html", "drivers.csv", "responses.csv")
@@ -251,7 +251,7 @@ def _show_parts(analysis: Analysis) -> None:
     out.print(response_table(analysis.model.compare(), namings))
 
 
-def _class_skill_table(classes: Classes) -> Table:
+def _class_skill_table(classes: ClassResults) -> Table:
     table = titled_table(
         "How well the text predicts the class",
         "accuracy: share predicted correctly; log loss: of the probabilities, less is better; of frequencies: if the "

@@ -10,8 +10,8 @@ import lzma
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
@@ -19,17 +19,22 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from textsignal.errors import InputError
+from textsignal.errors import InputError, listed, one_line, shown
 
-#: Characters that are shown of a name, and of the message of another package; names that are listed.
-LONGEST_NAME, LONGEST_MESSAGE, MOST_NAMES = 60, 240, 20
 #: Errors raised by reading a damaged file.
-UNREADABLE = (OSError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile)
+UNREADABLE = (OSError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile, pa.ArrowException)
+#: Called with the name of a file that left a choice, and the choice that was made.
+Notice = Callable[[str, str], None]
+#: Inode, size and time of change, which identify the content of a file.
+Stamp = tuple[int, int, int]
+#: Approximate limit of the bytes of a table; rows of a delimited file from which the size of rows is estimated.
+MOST_BYTES, FIRST_ROWS = 2**26, 1024
 _OPTIONS = {"encoding": "encoding", "sheet": "sheet", "sep": "separator"}
 _BLOCK = 2**20
 #: Bytes by which the kind of a file is recognised.
@@ -69,15 +74,7 @@ _SAMPLE = 2**16
 
 @dataclass(frozen=True, eq=False)
 class TableFile:
-    """A table, and the choice that was made if its file left one.
-
-    Attributes
-    ----------
-    table : pandas.DataFrame
-        One row per record, numbered from 0.
-    choice : str
-        Such as "separated by semicolons"; "" if there was nothing to choose.
-    """
+    """A table, and the choice that was made if its file left one, such as "separated by semicolons", else ""."""
 
     table: pd.DataFrame
     choice: str = ""
@@ -129,25 +126,92 @@ def read_file(
     path: str | PathLike[str], *, encoding: str | None = None, sheet: str | None = None, sep: str | None = None
 ) -> TableFile:
     """Read a table as `read_table` does, and report the choice that was made."""
-    path = Path(path)
-    given = given_options(path, encoding=encoding, sheet=sheet, sep=sep)
-    try:
-        check_file(path)
-        file = _FORMATS[ending_of(path)].read(path, **given)
-    except UNREADABLE as error:
-        raise InputError(f"cannot read {path}: {one_line(error)}") from error
-    if file.table.empty:
+    choices = [""]
+    part = FilePart(Path(path), {"encoding": encoding, "sheet": sheet, "sep": sep})
+    table = next(part.tables(lambda _, choice: choices.append(choice)), None)
+    if table is None or table.empty:
         raise InputError(f"{path} has no rows")
-    return file
+    return TableFile(table, choices[-1])
 
 
-def given_options(path: Path, **options: str | None) -> dict[str, str]:
-    """Return the options that are not None; raise InputError if one does not apply to the format of the file."""
-    given = {name: value for name, value in options.items() if value is not None}
-    for name, value in given.items():
-        if name not in _FORMATS[ending_of(path)].options:
-            raise InputError(f"{path} has no {_OPTIONS[name]} to choose, but {name}={value!r} was given")
-    return given
+@dataclass(frozen=True)
+class Columns:
+    """Requested columns.
+
+    roles : purpose of each by its name; None for all columns.
+    of_all_rows : True to include columns that only later rows have, as in JSON lines.
+    """
+
+    roles: Mapping[str, str] | None = None
+    of_all_rows: bool = True
+
+    def of(self, file: object, names: Sequence[str]) -> list[str]:
+        """Return the columns to take of a file with these names; raise InputError if one is missing or repeated."""
+        table = pd.DataFrame(columns=pd.Index(names, dtype=object))
+        try:
+            for name, role in (self.roles or dict.fromkeys(names, "output")).items():
+                column(table, name, role)
+        except InputError as error:
+            raise InputError(f"{file}: {error}") from error
+        return list(names) if self.roles is None else list(self.roles)
+
+
+@dataclass(frozen=True)
+class FilePart:
+    """Rows of a file.
+
+    options : of `read_table`; columns : None for all; rows : most of a table, None for one table of all.
+    groups : row groups of a Parquet file, None for all of any file.
+    stamp : of the file when it was first looked at, None if it may change.
+    """
+
+    file: Path
+    options: Mapping[str, str | None]
+    columns: Columns | None = None
+    rows: int | None = None
+    groups: Sequence[int] | None = None
+    stamp: Stamp | None = None
+
+    def tables(self, notice: Notice | None = None) -> Iterator[pd.DataFrame]:
+        """Yield the rows as tables, indexed from 0; raise InputError if the file is damaged or has changed."""
+        format_ = _FORMATS[ending_of(self.file)]
+        for name, value in self.options.items():
+            if value is not None and name not in format_.options:
+                raise InputError(f"{self.file} has no {_OPTIONS[name]} to choose, but {name}={value!r} was given")
+        tables, n_rows = format_.tables(self, notice or _ignore), 0
+        while True:
+            after = f" (after row {n_rows:,})" if n_rows else ""
+            problem: Exception | None = None
+            table = None
+            try:
+                check_file(self.file)
+                table = next(tables, None)
+            except (InputError, *UNREADABLE) as error:
+                problem = error
+            if self.stamp is not None and (not self.file.exists() or stamp_of(self.file) != self.stamp):
+                raise InputError(f"{self.file} changed while it was read{after}; read it again when it is complete")
+            if isinstance(problem, InputError):
+                raise problem
+            if problem is not None:
+                raise InputError(f"cannot read {self.file}{after}: {one_line(problem)}") from problem
+            if table is None:
+                return
+            n_rows += len(table)
+            yield table
+
+    def taken(self, names: Sequence[str]) -> list[str] | slice:
+        """Return the columns to take of a table with these names, as an index of its columns."""
+        return slice(None) if self.columns is None else self.columns.of(self.file, names)
+
+
+def _ignore(file: str, choice: str) -> None:
+    """Ignore a choice."""
+
+
+def stamp_of(path: Path) -> Stamp:
+    """Return the stamp of a file."""
+    status = path.stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def ending_of(path: Path) -> str:
@@ -169,26 +233,7 @@ def ending_of(path: Path) -> str:
 
 
 def column(table: pd.DataFrame, name: str, role: str) -> pd.Series:
-    """Return the column of a table for a role.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        The table.
-    name : str
-        Name of the column.
-    role : str
-        Purpose of the column for error messages, such as "text" or "response".
-
-    Returns
-    -------
-    pandas.Series
-        The column.
-
-    Raises
-    ------
-    InputError
-        If the column is missing, or occurs more than once.
+    """Return a column of a table; role : its purpose for error messages, such as "text" or "response".
 
     Examples
     --------
@@ -200,12 +245,12 @@ def column(table: pd.DataFrame, name: str, role: str) -> pd.Series:
     names = list(table.columns)
     if names.count(name) == 1:
         return table[name]
-    asked = short_repr(name)
+    asked = shown(name)
     if name in names:
         raise InputError(f"{names.count(name)} columns are called {asked}; which is the {role}? Rename the others")
     by_lower = {str(known).lower(): known for known in names}
     nearest = get_close_matches(str(name).lower(), by_lower, n=1)
-    hint = f"; did you mean {short_repr(by_lower[nearest[0]])}?" if nearest else "."
+    hint = f"; did you mean {shown(by_lower[nearest[0]])}?" if nearest else "."
     raise InputError(f"no column {asked} for the {role}{hint} The columns are: {listed(names)}")
 
 
@@ -233,14 +278,7 @@ def held_texts(table: pd.DataFrame, text: str) -> list[str] | pa.ChunkedArray:
 
 
 def kept_columns(table: pd.DataFrame, keep: str | Sequence[str]) -> pd.DataFrame:
-    """Return the named columns of a table, or every one for "all".
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"id": [7], "Review": ["good"], "Rating": [4]})
-    >>> list(kept_columns(table, ["Rating", "id"])), list(kept_columns(table, "all"))
-    (['Rating', 'id'], ['id', 'Review', 'Rating'])
-    """
+    """Return the named columns of a table, or every one for "all"."""
     if keep == "all":
         return table
     if isinstance(keep, str):
@@ -248,33 +286,29 @@ def kept_columns(table: pd.DataFrame, keep: str | Sequence[str]) -> pd.DataFrame
     return pd.DataFrame({name: column(table, name, "output") for name in keep}, index=table.index)
 
 
-def _read_delimited(
-    path: Path, encoding: str | None = None, sep: str | None = None, *, default: str | None
-) -> TableFile:
-    with delimited(path, encoding, sep, default) as file, unpacked(path) as stream:
-        cells = pd.read_csv(stream, **file.options)
-    return TableFile(_under_header(path, cells), file.choice)
-
-
-@dataclass(frozen=True)
-class Delimited:
-    """Options of `pandas.read_csv` for a file, and the choice that was made."""
-
-    options: dict[str, Any]
-    choice: str
-
-
-@contextmanager
-def delimited(path: Path, encoding: str | None, sep: str | None, default: str | None) -> Iterator[Delimited]:
-    """Give options to read a delimited file; errors of the block name its line; default : separator."""
-    encoding = encoding_of(path, encoding)
-    with text_of(path, encoding):
-        separator = check_separator(sep) if sep is not None else default or find_separator(path, encoding)
-        chosen = sep is None and separator not in (default, ",")
+def _delimited_tables(part: FilePart, notice: Notice, *, default: str | None) -> Iterator[pd.DataFrame]:
+    path, sep = part.file, part.options["sep"]
+    encoding = encoding_of(path, part.options["encoding"])
+    with _text_of(path, encoding), unpacked(path) as stream:
+        separator = _check_separator(sep) if sep is not None else default or _find_separator(path, encoding)
+        if sep is None and separator not in (default, ","):
+            notice(str(path), f"separated by {CANDIDATES[separator]}")
         # The header is read as a row: pandas then renames no columns and makes no index of surplus cells.
         options = {"sep": separator, "header": None, "dtype": str, "na_filter": False, "encoding": encoding}
         try:
-            yield Delimited(options, f"separated by {CANDIDATES[separator]}" if chosen else "")
+            with pd.read_csv(stream, **options, iterator=True) as reader, suppress(StopIteration):
+                names = [str(name) for name in reader.get_chunk(1).iloc[0]]
+                if any("\0" in name for name in names):
+                    raise InputError(
+                        f'{path}, line 1 holds zero bytes; if this is text, give encoding="utf-16" or what it is'
+                    )
+                taken, rows = part.taken(names), None if part.rows is None else min(part.rows, FIRST_ROWS)
+                while True:
+                    cells = reader.get_chunk(rows)
+                    if part.rows is not None:
+                        n_bytes = cells.memory_usage(index=False, deep=True).sum()
+                        rows = _rows_within(n_bytes / len(cells), part.rows)
+                    yield cells.set_axis(names, axis=1).loc[:, taken].reset_index(drop=True)
         except pd.errors.ParserError as error:
             raise InputError(f"{path}, {_malformed(path, encoding, separator) or one_line(error)}") from error
         except pd.errors.EmptyDataError as error:
@@ -282,24 +316,17 @@ def delimited(path: Path, encoding: str | None, sep: str | None, default: str | 
 
 
 @contextmanager
-def text_of(path: Path, encoding: str) -> Iterator[None]:
+def _text_of(path: Path, encoding: str) -> Iterator[None]:
     """Turn UnicodeError in the block into InputError that names the line."""
     try:
         yield
     except UnicodeError as error:
-        raise InputError(f"{path}, {misfit(path, encoding)}") from error
+        raise InputError(f"{path}, {_misfit(path, encoding)}") from error
 
 
-def header_of(path: Path, cells: pd.DataFrame) -> list[str]:
-    """Return the names of the columns from the first row."""
-    names = [str(name) for name in cells.iloc[0]]
-    if any("\0" in name for name in names):
-        raise InputError(f'{path}, line 1 holds zero bytes; if this is text, give encoding="utf-16" or what it is')
-    return names
-
-
-def _under_header(path: Path, cells: pd.DataFrame) -> pd.DataFrame:
-    return cells.iloc[1:].reset_index(drop=True).set_axis(header_of(path, cells), axis=1)
+def _rows_within(n_bytes: float, most: int) -> int:
+    """Rows of a table, at most `most`; n_bytes : of a row."""
+    return int(np.clip(MOST_BYTES / max(n_bytes, 1.0), 1, most))
 
 
 def _malformed(path: Path, encoding: str, separator: str) -> str | None:
@@ -318,58 +345,150 @@ def _malformed(path: Path, encoding: str, separator: str) -> str | None:
     return None
 
 
-def _read_json(path: Path, encoding: str | None = None) -> TableFile:
-    encoding = encoding_of(path, encoding)
-    with text_of(path, encoding), unpacked(path) as stream, io.TextIOWrapper(stream, encoding) as lines:
-        start = next((line for line in lines if line.strip()), "")
-        lines.seek(0)
-        if start.lstrip().startswith("["):
-            records = _array(path, lines.read())
-        else:
-            records = [json_record(path, number, line) for number, line in enumerate(lines, 1) if line.strip()]
-    # Of objects, as no other dtype holds half of a surrogate pair.
-    return TableFile(pd.DataFrame(records, dtype=object))
+def _json_tables(part: FilePart, _: Notice) -> Iterator[pd.DataFrame]:
+    encoding = encoding_of(part.file, part.options["encoding"])
+    taken: list[str] | None = None
+    for records in _record_lists(part, encoding):
+        # Of objects, as no other dtype holds half of a surrogate pair.
+        table = pd.DataFrame(records, dtype=object)
+        if part.columns is not None and taken is None:
+            taken = _json_columns(part, part.columns, encoding, table)
+        # Keys of other records are missing.
+        yield table if taken is None else table.reindex(columns=taken)
 
 
-def _array(path: Path, text: str) -> list[dict[str, Any]]:
+def _record_lists(part: FilePart, encoding: str) -> Iterator[list[dict[str, Any]]]:
+    records, n_characters = list[dict[str, Any]](), 0
+    for record, size in _json_records(part.file, encoding):
+        records.append(record)
+        n_characters += size
+        if part.rows is not None and (len(records) == part.rows or n_characters >= MOST_BYTES):
+            yield records
+            records, n_characters = [], 0
+    if records:
+        yield records
+
+
+def _json_columns(part: FilePart, columns: Columns, encoding: str, first: pd.DataFrame) -> list[str]:
+    """Columns to take, by the first records; the whole file is read only if these lack one, or for all columns."""
+    keys = dict.fromkeys(first.columns)
+    if columns.of_all_rows and (columns.roles is None or not set(columns.roles) <= set(keys)):
+        keys = dict.fromkeys(key for record, _ in _json_records(part.file, encoding) for key in record)
+    return columns.of(part.file, list(keys))
+
+
+def _json_records(path: Path, encoding: str) -> Iterator[tuple[dict[str, Any], int]]:
+    """Yield the objects of JSON lines or of one JSON array, which is read whole, and the characters of each line."""
+    with _text_of(path, encoding), unpacked(path) as stream, io.TextIOWrapper(stream, encoding) as lines:
+        is_first = True
+        for number, line in enumerate(lines, 1):
+            if is_first and line.lstrip().startswith("["):
+                yield from ((record, 0) for record in _array(path, "\n" * (number - 1) + line + lines.read()))
+            elif line.strip():
+                is_first = False
+                yield _json_record(path, number, line), len(line)
+
+
+def _array(path: Path, text: str) -> Iterator[dict[str, Any]]:
     try:
-        records: list[Any] = json.loads(text)
+        records = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} begins as a JSON array but is not one: {one_line(error)}") from error
     for number, record in enumerate(records, 1):
-        if not isinstance(record, dict):
-            raise InputError(f"{path}, item {number:,} of its JSON array is not an object, such as {{...}}")
-        _check_keys(record, f"{path}, item {number:,} of its JSON array")
-    return records
+        yield _checked(record, f"{path}, item {number:,} of its JSON array")
 
 
-def json_record(path: Path, number: int, line: str) -> dict[str, Any]:
-    """Parse a line as a JSON object."""
+def _json_record(path: Path, number: int, line: str) -> dict[str, Any]:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}, line {number:,} is not JSON: {one_line(error)}") from error
+    return _checked(record, f"{path}, line {number:,}")
+
+
+def _checked(record: Any, place: str) -> dict[str, Any]:
+    """Return a value of JSON that is an object whose keys can name columns: JSON may write half of a surrogate pair."""
     if not isinstance(record, dict):
-        raise InputError(f"{path}, line {number:,} is not a JSON object; each line must be one, such as {{...}}")
-    _check_keys(record, f"{path}, line {number:,}")
-    return record
-
-
-def _check_keys(record: dict[str, Any], place: str) -> None:
-    """Raise where a key is not text that a column can be named by: JSON may write half of a surrogate pair."""
+        raise InputError(f"{place} is not a JSON object; each item and each line must be one, such as {{...}}")
     for key in record:
         if not key.isascii() and any("\ud800" <= character <= "\udfff" for character in key):
             raise InputError(f"{place} has a key that holds half of a surrogate pair: {ascii(key)[:80]}; rename it")
+    return record
 
 
-def _read_parquet(path: Path) -> TableFile:
+def _parquet_tables(part: FilePart, _: Notice) -> Iterator[pd.DataFrame]:
     try:
-        return TableFile(pq.ParquetFile(path).read().to_pandas(ignore_metadata=True))
+        file = pq.ParquetFile(part.file, buffer_size=0 if part.rows is None else _BLOCK)
     except pa.ArrowException as error:
-        raise InputError(f"{path} is not a readable Parquet file: {one_line(error)}") from error
+        raise InputError(f"{part.file} is not a readable Parquet file: {one_line(error)}") from error
+    with file:
+        if part.columns is None or part.rows is None:
+            yield file.read().to_pandas(ignore_metadata=True)
+            return
+        taken = part.columns.of(part.file, file.schema_arrow.names)
+        rows = _rows_within(_row_bytes(file.metadata, taken), part.rows)
+        # Columns of integers with missing values are floats in every table, as in a table of all rows.
+        integers = {field.name for field in file.schema_arrow if pa.types.is_integer(field.type)}
+        holed = {chunk.path_in_schema for chunk in _chunks(file.metadata) if _has_missing(chunk)}
+        floats = {name: float for name in taken if name in integers & holed}
+        # Few row groups are read at once, as Arrow keeps them in memory; some give the same tables as all.
+        together = [groups for _, groups in _together(file.metadata, rows)] if part.groups is None else [part.groups]
+        for groups in together:
+            for batch in file.iter_batches(rows, row_groups=groups, columns=taken):
+                yield batch.to_pandas(ignore_metadata=True)[taken].astype(floats)
 
 
-def _read_excel(path: Path, sheet: str | None = None) -> TableFile:
+def metadata_of(path: Path) -> Any:
+    """Return the metadata of a Parquet file; None for other files, and if damaged: the error is raised in reading."""
+    try:
+        return pq.read_metadata(path) if ending_of(path) == ".parquet" else None
+    except (OSError, pa.ArrowException):
+        return None
+
+
+def row_groups(path: Path, columns: Columns, rows: int) -> Iterable[tuple[int, list[int] | None]]:
+    """Return parts of a file that can be read separately: number of the first row, and row groups or None for all."""
+    if (metadata := metadata_of(path)) is None:
+        return [(0, None)]
+    taken = columns.of(path, metadata.schema.to_arrow_schema().names)
+    return _together(metadata, _rows_within(_row_bytes(metadata, taken), rows))
+
+
+def _chunks(metadata: Any) -> Iterator[Any]:
+    """Columns of all row groups, one group after the other."""
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        yield from map(group.column, range(metadata.num_columns))
+
+
+def _has_missing(chunk: Any) -> bool:
+    known = chunk.statistics
+    return bool(known is not None and known.has_null_count and known.null_count)
+
+
+def _row_bytes(metadata: Any, taken: Sequence[str]) -> float:
+    """Bytes of these columns in a row, by the metadata."""
+    sizes = [
+        chunk.total_uncompressed_size
+        for chunk in _chunks(metadata)
+        if chunk.path_in_schema in taken or chunk.path_in_schema.partition(".")[0] in taken
+    ]
+    return sum(sizes) / max(metadata.num_rows, 1)
+
+
+def _together(metadata: Any, most: int) -> Iterator[tuple[int, list[int]]]:
+    """Small row groups to read together, with the number of their first row."""
+    first, n_rows, groups = 0, 0, list[int]()
+    for group in range(metadata.num_row_groups):
+        size = metadata.row_group(group).num_rows
+        if groups and n_rows + size > most:
+            yield first, groups
+            first, n_rows, groups = first + n_rows, 0, []
+        n_rows, groups = n_rows + size, [*groups, group]
+    yield first, groups
+
+
+def _excel_tables(part: FilePart, notice: Notice) -> Iterator[pd.DataFrame]:
+    path, sheet = part.file, part.options["sheet"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # openpyxl's, about unsupported styles and menus
         try:
@@ -382,22 +501,32 @@ def _read_excel(path: Path, sheet: str | None = None) -> TableFile:
             raise
         except Exception as error:  # a damaged workbook fails in zip, xml or openpyxl, each in its own way
             raise InputError(f"{path} is not a readable Excel file: {one_line(error)}") from error
-    choice = f"sheet {names[0]}; other sheets: {', '.join(names[1:])}" if sheet is None and names[1:] else ""
-    return TableFile(cells if cells.empty else _under_header(path, cells), choice)
+    if sheet is None and names[1:]:
+        notice(str(path), f"sheet {names[0]}; other sheets: {', '.join(names[1:])}")
+    if not cells.empty:
+        table = cells.iloc[1:].set_axis([str(name) for name in cells.iloc[0]], axis=1)
+        yield from in_slices(table.loc[:, part.taken(list(table.columns))], part.rows)
+
+
+def in_slices(table: pd.DataFrame, rows: int | None) -> Iterator[pd.DataFrame]:
+    """Yield a table in parts of at most `rows`, indexed from 0; an empty table is one part."""
+    size = max(len(table), 1) if rows is None else rows
+    for start in range(0, max(len(table), 1), size):
+        yield table.iloc[start : start + size].reset_index(drop=True)
 
 
 @dataclass(frozen=True)
 class _Format:
-    read: Callable[..., TableFile]
+    tables: Callable[[FilePart, Notice], Iterator[pd.DataFrame]]
     options: tuple[str, ...] = ()
 
 
 _TEXT_FORMATS = {
-    ".csv": _Format(partial(_read_delimited, default=None), ("encoding", "sep")),
-    ".tsv": _Format(partial(_read_delimited, default="\t"), ("encoding", "sep")),
-    **dict.fromkeys([".jsonl", ".ndjson", ".json"], _Format(_read_json, ("encoding",))),
+    ".csv": _Format(partial(_delimited_tables, default=None), ("encoding", "sep")),
+    ".tsv": _Format(partial(_delimited_tables, default="\t"), ("encoding", "sep")),
+    **dict.fromkeys([".jsonl", ".ndjson", ".json"], _Format(_json_tables, ("encoding",))),
 }
-_FORMATS = _TEXT_FORMATS | {".parquet": _Format(_read_parquet), ".xlsx": _Format(_read_excel, ("sheet",))}
+_FORMATS = _TEXT_FORMATS | {".parquet": _Format(_parquet_tables), ".xlsx": _Format(_excel_tables, ("sheet",))}
 
 
 def check_file(path: Path) -> None:
@@ -463,16 +592,8 @@ def _wide_encoding(start: bytes) -> str | None:
     return None
 
 
-def misfit(path: Path, encoding: str) -> str:
-    """Return a message on where a file is not in an encoding."""
-    where, has_zero = _misfit(path, encoding)
-    if has_zero and not encoding.lower().startswith(("utf-16", "utf-32", "utf_16", "utf_32")):
-        return f"{where} is not {encoding}, and there are zero bytes: this does not look like text"
-    return f'{where} is not {encoding}; give its encoding, such as encoding="cp1252"'
-
-
-def _misfit(path: Path, encoding: str) -> tuple[str, bool]:
-    """First position that is not in an encoding, and True if the file holds a zero byte; read block by block."""
+def _misfit(path: Path, encoding: str) -> str:
+    """Message on the first position that is not in an encoding; the file is read block by block."""
     decoder, line, where, has_zero = codecs.getincrementaldecoder(encoding)(), 1, "", False
     with unpacked(path) as stream:
         while not (where and has_zero):
@@ -487,63 +608,19 @@ def _misfit(path: Path, encoding: str) -> tuple[str, bool]:
                 where = f"line {line:,}: byte 0x{block[0]:02x}" if block else "its end"
             if not block:
                 break
-    return where or "a byte", has_zero
+    if has_zero and not encoding.lower().startswith(("utf-16", "utf-32", "utf_16", "utf_32")):
+        return f"{where or 'a byte'} is not {encoding}, and there are zero bytes: this does not look like text"
+    return f'{where or "a byte"} is not {encoding}; give its encoding, such as encoding="cp1252"'
 
 
-def one_line(error: Exception) -> str:
-    """Put the message of an error on one line, cut where it is long; its type where it has none."""
-    return shortened(str(error), LONGEST_MESSAGE) or type(error).__name__
-
-
-def shortened(text: str, most: int = LONGEST_NAME) -> str:
-    r"""Text on one line, without characters that cannot be shown; its middle is cut where it is long.
-
-    Examples
-    --------
-    >>> shortened("one\n two"), shortened("abcdefghij", 5)
-    ('one two', 'ab...ij')
-    """
-    line = " ".join("".join(character if character.isprintable() else " " for character in text).split())
-    half = most // 2
-    return line if len(line) <= most else f"{line[:half]}...{line[-half:]}"
-
-
-def short_repr(value: object) -> str:
-    """A value as Python writes it, its middle cut where it is long."""
-    return shortened(repr(value))
-
-
-def listed(names: Sequence[object]) -> str:
-    """Names with commas between them: the first ones and how many more, where there are many.
-
-    Examples
-    --------
-    >>> listed(["text", "stars"]), listed([f"column {i}" for i in range(100)])[-29:]
-    ('text, stars', 'column 18, column 19, 80 more')
-    """
-    shown = [shortened(str(name)) for name in names[:MOST_NAMES]]
-    while len(shown) > 1 and len(", ".join(shown)) > LONGEST_MESSAGE:
-        shown.pop()
-    more = [f"{len(names) - len(shown):,} more"] if len(names) > len(shown) else []
-    return ", ".join(shown + more)
-
-
-def find_separator(path: Path, encoding: str) -> str:
-    """Return the likeliest separator that gives the header and every row the same number of cells, at least two.
+def _find_separator(path: Path, encoding: str) -> str:
+    """Likeliest separator that gives the header and every row the same number of cells, at least two.
 
     Judged by the first 65,536 characters; a comma if several or none do.
     """
     with unpacked(path) as stream, io.TextIOWrapper(stream, encoding, newline="") as text:
         sample = text.read(_SAMPLE)
     return next((separator for separator in CANDIDATES if _parts_evenly(sample, separator)), ",")
-
-
-def check_separator(separator: str) -> str:
-    """Return a given separator: one character, or the name of the tab; raise InputError for others."""
-    found = {"tab": "\t", r"\t": "\t"}.get(separator, separator)
-    if len(found) != 1 or found in '"\r\n' or ord(found) > 127:
-        raise InputError(f'sep={separator!r} cannot part cells; give one character such as ";" or "|", or "tab"')
-    return found
 
 
 def _parts_evenly(sample: str, separator: str) -> bool:
@@ -554,3 +631,11 @@ def _parts_evenly(sample: str, separator: str) -> bool:
     if len(sample) == _SAMPLE:
         records = records[:-1]  # cut off in the middle
     return bool(records) and len(records[0]) > 1 and len({len(record) for record in records}) == 1
+
+
+def _check_separator(sep: str) -> str:
+    """Separator by its name or itself; raise InputError if it is not one character that can part cells."""
+    separator = {"tab": "\t", r"\t": "\t"}.get(sep, sep)
+    if len(separator) != 1 or separator in '"\r\n' or ord(separator) > 127:
+        raise InputError(f'sep={sep!r} cannot part cells; give one character such as ";" or "|", or "tab"')
+    return separator

@@ -14,7 +14,7 @@ from textsignal.checks import check_names
 from textsignal.data.covariates.design import missing_cells
 from textsignal.data.covariates.formula import parse_formula
 from textsignal.data.read import column
-from textsignal.data.rows import BadRows, ParsedResponse, Problem, parse_response
+from textsignal.data.rows import BadRows, ParsedResponse, Problem, parse_response, unusable
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,26 +30,21 @@ class Beside:
 
     def problems(self) -> tuple[Problem, ...]:
         """Return the rows with missing or unusable values."""
-        found = []
+        problems: list[Problem] = []
         if self.covariates is not None:
-            missing = missing_cells(self.covariates)
-            for name in missing.columns:
-                rows = np.flatnonzero(missing[name])
-                found.append(Problem(f"missing {name}", f"missing values of {name}", rows))
+            for name, missing in missing_cells(self.covariates).items():
+                problems += Problem.at(missing.to_numpy(), f"missing {name}", f"missing values of {name}")
         for name, parsed in (("offset", self.offset), ("weight", self.weights)):
-            if parsed is not None:
-                bad = np.isnan(parsed.values) | ((parsed.values < 0) & (name == "weight"))
-                words = (f"{name} that cannot be used", f"{name}s that cannot be used")
-                found.append(Problem(*words, np.flatnonzero(bad), parsed.cells[bad]))
-        return tuple(problem for problem in found if len(problem.rows))
+            problems += [] if parsed is None else unusable(name, parsed)
+        return tuple(problems)
 
     def at(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Beside:
         """Return some of the rows."""
         return replace(
             self,
             covariates=None if self.covariates is None else self.covariates.iloc[np.arange(len(self.covariates))[rows]],
-            offset=None if self.offset is None else _at(self.offset, rows),
-            weights=None if self.weights is None else _at(self.weights, rows),
+            offset=None if self.offset is None else self.offset.at(rows),
+            weights=None if self.weights is None else self.weights.at(rows),
         )
 
     @property
@@ -117,7 +112,3 @@ def _cells(cells: pd.Series, learn: bool) -> pd.Series:
     except OverflowError:  # a whole number of hundreds of digits
         return texts
     return numbers if (numbers.notna() == texts.notna()).all() else texts
-
-
-def _at(parsed: ParsedResponse, rows: NDArray[np.int64] | NDArray[np.bool_]) -> ParsedResponse:
-    return replace(parsed, values=parsed.values[rows], unparsable=parsed.unparsable[rows], cells=parsed.cells[rows])

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import reprlib
 from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -16,7 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
-from textsignal.errors import InputError
+from textsignal.errors import NAMED, InputError, shortened, shown
 
 if TYPE_CHECKING:
     from textsignal.data.source import Batch
@@ -32,30 +31,17 @@ _PAIRS = (("false", "true"), ("no", "yes"), ("neg", "pos"), ("negative", "positi
 _FEW = 0.2
 #: Texts of an Arrow array that are converted to strings at a time.
 _AT_ONCE = 1024
-#: Cells kept of the rows of one problem.
-NAMED = 5
 
 
 @dataclass(frozen=True, eq=False)
 class ParsedResponse:
-    """A response as numbers.
+    """A response as numbers, each array (rows,).
 
-    Attributes
-    ----------
-    values : ndarray of float, shape (rows,)
-        The numbers; NaN if absent.
-    unparsable : ndarray of bool, shape (rows,)
-        True if the cell holds something that is not a number; a row without response is not unparsable.
-    cells : ndarray of object, shape (rows,)
-        The cells before parsing.
-    reading : str
-        Interpretation of cells that are not written as numbers, such as "no as 0 and yes as 1"; "" if all are.
-    labels : ndarray of object, shape (rows,), or None
-        Text of the cells, None if missing, if all are labels; `values` then number them in sorted order.
-    n_labels : int
-        Number of different texts, if all cells are texts, not numbers, and too many for labels.
-    order : tuple or None
-        All categories of a column whose categories have an order, lowest first.
+    values : NaN if absent; unparsable : True if a cell holds something else than a number; cells : before parsing.
+    reading : interpretation of cells that are not written as numbers, such as "no as 0 and yes as 1"; "" if all are.
+    labels : text of the cells, None if missing, if all are labels; `values` then number them in sorted order.
+    n_labels : number of different texts, if all cells are texts, not numbers, and too many for labels.
+    order : all categories of a column whose categories have an order, lowest first.
     """
 
     values: np.ndarray
@@ -72,20 +58,17 @@ class ParsedResponse:
         plain = self.values if self.labels is None else self.labels
         return plain if self.order is None else pd.Categorical(plain, list(self.order), ordered=True)
 
+    def at(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Self:
+        """Return some of the rows of a column of numbers."""
+        return replace(self, values=self.values[rows], unparsable=self.unparsable[rows], cells=self.cells[rows])
+
     @classmethod
     def of_order(cls, cells: pd.Series, order: tuple[Any, ...]) -> Self:
-        """Parse a column of ordered categories: text by its rank, from 1; numbers unchanged.
-
-        Examples
-        --------
-        >>> kinds = pd.CategoricalDtype(["low", "mid", "high"], ordered=True)
-        >>> ParsedResponse.of_order(pd.Series(["mid", None, "low"], dtype=kinds), ("low", "mid", "high")).values
-        array([ 2., nan,  1.])
-        """
+        """Parse a column of ordered categories: text by its rank, from 1; numbers unchanged."""
         plain = cells.to_numpy(dtype=object)
         missing = pd.isna(plain)
         text = any(isinstance(category, str) for category in order)
-        numbers = {category: float(place) if text else float(category) for place, category in enumerate(order, 1)}
+        numbers = {category: float(rank) if text else float(category) for rank, category in enumerate(order, 1)}
         values = np.array([np.nan if gone else numbers[cell] for cell, gone in zip(plain, missing, strict=True)])
         labels: Any = np.where(missing, None, plain) if text else None
         return cls(values, np.zeros(len(values), dtype=bool), plain, labels=labels, order=order)
@@ -96,31 +79,16 @@ def parse_response(cells: _Cells, most_labels: int = 0) -> ParsedResponse:
 
     An empty cell, a missing value and the words NA, N/A, NaN, null and None mean a missing response. If all other
     cells are written in the same way, "4/5", "4 out of 5" and "4 of 5" are 4; false and true, no and yes, neg and pos,
-    negative and positive are 0 and 1, in any case.
-
-    Parameters
-    ----------
-    cells : pandas.Series or sequence
-        Strings or numbers.
-    most_labels : int
-        Most different texts, none of them a number, that count as labels of classes.
-
-    Returns
-    -------
-    ParsedResponse
-        The numbers, and which cells hold no finite number.
+    negative and positive are 0 and 1, in any case. At most `most_labels` different texts, none of them a number, are
+    labels of classes.
 
     Examples
     --------
     >>> response = parse_response(["4", " 5.0 ", "", "five", "inf"])
-    >>> response.values
-    array([ 4.,  5., nan, nan, nan])
-    >>> response.unparsable
-    array([False, False, False,  True,  True])
-    >>> parse_response(["4.0 out of 5", "2/5", ""]).values
-    array([ 4.,  2., nan])
-    >>> parse_response(["Yes", "no"]).reading
-    'no as 0 and yes as 1'
+    >>> response.values, response.unparsable
+    (array([ 4.,  5., nan, nan, nan]), array([False, False, False,  True,  True]))
+    >>> parse_response(["4.0 out of 5", "2/5", ""]).values, parse_response(["Yes", "no"]).reading
+    (array([ 4.,  2., nan]), 'no as 0 and yes as 1')
     >>> parse_response(["good", "bad", "N/A"], most_labels=2).labels
     array(['good', 'bad', None], dtype=object)
     """
@@ -154,7 +122,7 @@ def _in_words(cells: np.ndarray) -> tuple[np.ndarray, str] | None:
     values, scales = np.array(parts, dtype=float).T if parts else (np.empty(0), np.empty(0))
     if len(parts) < len(words) or len(set(scales)) > 1 or (values > scales).any():
         return None
-    return values, f"{_shown(cells[0].strip())} as {values[0]:g}"
+    return values, f"{shown(cells[0].strip())} as {values[0]:g}"
 
 
 def from_one(row: int) -> str:
@@ -164,16 +132,9 @@ def from_one(row: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Rows that are bad for one reason.
+    """Rows, counted from 0, that are bad for one reason.
 
-    Attributes
-    ----------
-    one, many : str
-        The reason, for one row and for several.
-    rows : ndarray of int
-        The rows, counted from 0.
-    cells : ndarray of object or None
-        Cells of these rows, if they help to find the fault.
+    one, many : the reason, for one row and for several; cells : of the rows, if they help to find the fault.
     """
 
     one: str
@@ -181,13 +142,20 @@ class Problem:
     rows: np.ndarray
     cells: np.ndarray | None = None
 
-    def describe(self, limit: int = 5, place: Place = from_one) -> str:
+    @classmethod
+    def at(cls, bad: NDArray[np.bool_], one: str, many: str, cells: np.ndarray | None = None) -> list[Self]:
+        """Return the problem of the rows where `bad` is true; nothing if there are none. cells : of all rows."""
+        rows = np.flatnonzero(bad)
+        return [cls(one, many, rows, None if cells is None else cells[rows])] if rows.size else []
+
+    def describe(self, place: Place = from_one) -> str:
         """Return a description of the problem with the number of rows and the names of the first."""
-        named = [place(row) for row in self.rows[:limit].tolist()]
+        named = [place(row) for row in self.rows[:NAMED].tolist()]
         if self.cells is not None:
-            named = [f"{row}: {_shown(cell)}" for row, cell in zip(named, self.cells, strict=False)]
+            cells = [shortened(shown(cell) if isinstance(cell, str) else cell, 30) for cell in self.cells[:NAMED]]
+            named = [f"{row}: {cell}" for row, cell in zip(named, cells, strict=True)]
         count = len(self.rows)
-        rest = f" and {count - limit:,} more" if count > limit else ""
+        rest = f" and {count - NAMED:,} more" if count > NAMED else ""
         words = (self.one, "row") if count == 1 else (self.many, "rows")
         return f"{count:,} {words[0]} ({words[1]} {', '.join(named)}{rest})"
 
@@ -196,18 +164,9 @@ class Problem:
 class BadRows:
     """The rows of a table that cannot be used, and why; its length is their number.
 
-    Attributes
-    ----------
-    n_rows : int
-        Rows of the table, bad or not.
-    problems : tuple of Problem
-        The reasons that occur; a row may be bad for several.
-    hint : str
-        Advice, if dropping bad rows does not help.
-    fits : str
-        Family or scale that would accept them.
-    place : function
-        From a row to its name in messages; by default its number, counted from 1.
+    n_rows : of the table, bad or not; problems : the reasons that occur; a row may be bad for several.
+    hint : advice, if dropping bad rows does not help; fits : family or scale that would accept them.
+    place : from a row to its name in messages.
     """
 
     n_rows: int
@@ -218,7 +177,7 @@ class BadRows:
 
     @property
     def mask(self) -> np.ndarray:
-        """Which rows are bad: ndarray of bool, shape (n_rows,)."""
+        """(n_rows,) True for bad rows."""
         bad = np.zeros(self.n_rows, dtype=bool)
         for problem in self.problems:
             bad[problem.rows] = True
@@ -227,11 +186,11 @@ class BadRows:
     def __len__(self) -> int:
         return int(self.mask.sum())
 
-    def describe(self, limit: int = 5) -> str:
+    def describe(self) -> str:
         """Return one line on what is wrong and where; rows are counted without the header."""
         if not self.problems:
             return "no bad rows"
-        reasons = ", ".join(problem.describe(limit, self.place) for problem in self.problems)
+        reasons = ", ".join(problem.describe(self.place) for problem in self.problems)
         return f"{len(self):,} bad row{'s' if len(self) > 1 else ''}: {reasons}"
 
     def advice(self) -> str:
@@ -245,34 +204,12 @@ class BadRows:
 
 
 def check_rows(
-    texts: _Cells,
-    response: ParsedResponse | None = None,
-    *,
-    levels: tuple[int, int] | None = None,
+    texts: _Cells, response: ParsedResponse | None = None, *, levels: tuple[int, int] | None = None
 ) -> BadRows:
     """Find the rows that cannot be used.
 
-    A row is bad if its text is missing, blank or not a string, or if its response is not a number or, given
-    `levels`, not a whole number between them. A row without response is fine: its text is still used.
-
-    Parameters
-    ----------
-    texts : pandas.Series or sequence
-        The texts.
-    response : ParsedResponse, optional
-        The responses of these texts.
-    levels : tuple of int, optional
-        Lowest and highest allowed response.
-
-    Returns
-    -------
-    BadRows
-        Which rows, and why.
-
-    Raises
-    ------
-    InputError
-        If there is not one response for each text.
+    A row is bad if its text is missing, blank or not a string, or if its response is not a number or, given the lowest
+    and highest level, not a whole number between them. A row without response is fine: its text is still used.
 
     Examples
     --------
@@ -285,13 +222,33 @@ def check_rows(
     array([False,  True,  True, False])
     """
     given = _objects(texts)
-    problems, hint, fits = _text_problems(given), "", ""
-    if response is not None:
-        if len(response.values) != len(given):
-            raise InputError(f"{len(given):,} texts but {len(response.values):,} responses; each text needs one")
-        problems += _response_problems(response, levels)
-        hint, fits = _other_reading(response, levels), _what_fits(response, levels)
-    return BadRows(len(given), tuple(problem for problem in problems if len(problem.rows)), hint, fits)
+    missing, strings = pd.isna(given), np.array([isinstance(text, str) for text in given], dtype=bool)
+    blank = np.array([isinstance(text, str) and not text.strip() for text in given], dtype=bool)
+    problems = Problem.at(missing | blank, "empty text", "empty texts")
+    problems += Problem.at(~missing & ~strings, "text that is not a string", "texts that are not strings", given)
+    if response is None:
+        return BadRows(len(given), tuple(problems))
+    if len(response.values) != len(given):
+        raise InputError(f"{len(given):,} texts but {len(response.values):,} responses; each text needs one")
+    values, cells = response.values, response.cells
+    problems += Problem.at(
+        response.unparsable, "response that is not a number", "responses that are not numbers", cells
+    )
+    if levels is not None:
+        outside = (values < levels[0]) | (values > levels[1])
+        broken = ~outside & ~np.isnan(values) & (values % 1 != 0)
+        span = f"outside {levels[0]} to {levels[1]}"
+        problems += Problem.at(outside, f"response {span}", f"responses {span}", cells)
+        problems += Problem.at(
+            broken, "response that is not a whole number", "responses that are not whole numbers", cells
+        )
+    return BadRows(len(given), tuple(problems), _other_reading(response, levels), _what_fits(response, levels))
+
+
+def unusable(name: str, values: ParsedResponse) -> list[Problem]:
+    """Return the problem of missing or unusable values of a column, which is "weight" or "offset"."""
+    bad = np.isnan(values.values) | ((values.values < 0) & (name == "weight"))
+    return Problem.at(bad, f"{name} that cannot be used", f"{name}s that cannot be used", values.cells)
 
 
 def check_responses(
@@ -306,40 +263,16 @@ def check_responses(
     "1 bad row: 1 response outside 1 to 5 in stars (row 1: '9')"
     """
     found = {name: check_rows(texts, response, levels=levels[name]) for name, response in responses.items()}
-    first, *others = found.values()
-    if not others:
-        return first
-    of_texts = check_rows(texts).problems
-    problems = list(of_texts)
+    if len(found) == 1:
+        return next(iter(found.values()))
+    of_texts = check_rows(texts)
+    problems = list(of_texts.problems)
     for name, bad in found.items():
-        own = bad.problems[len(of_texts) :]
+        own = bad.problems[len(of_texts.problems) :]
         problems += [replace(each, one=f"{each.one} in {name}", many=f"{each.many} in {name}") for each in own]
     hint = next((f"{name}: {bad.hint}" for name, bad in found.items() if bad.hint), "")
     fits = next((f"{name}: {bad.fits}" for name, bad in found.items() if bad.fits), "")
-    return BadRows(first.n_rows, tuple(problems), hint, fits)
-
-
-def _text_problems(texts: np.ndarray) -> list[Problem]:
-    missing = pd.isna(texts)
-    blank = np.array([isinstance(text, str) and not text.strip() for text in texts], dtype=bool)
-    odd = ~missing & np.array([not isinstance(text, str) for text in texts], dtype=bool)
-    return [
-        Problem("empty text", "empty texts", np.flatnonzero(missing | blank)),
-        Problem("text that is not a string", "texts that are not strings", np.flatnonzero(odd), texts[odd]),
-    ]
-
-
-def _response_problems(response: ParsedResponse, levels: tuple[int, int] | None) -> list[Problem]:
-    found = [("response that is not a number", "responses that are not numbers", response.unparsable)]
-    if levels is not None:
-        low, high = levels
-        outside = (response.values < low) | (response.values > high)
-        broken = ~outside & ~np.isnan(response.values) & (response.values % 1 != 0)
-        found += [
-            (f"response outside {low} to {high}", f"responses outside {low} to {high}", outside),
-            ("response that is not a whole number", "responses that are not whole numbers", broken),
-        ]
-    return [Problem(one, many, np.flatnonzero(bad), response.cells[bad]) for one, many, bad in found]
+    return BadRows(of_texts.n_rows, tuple(problems), hint, fits)
 
 
 def _other_reading(response: ParsedResponse, levels: tuple[int, int] | None) -> str:
@@ -391,10 +324,6 @@ def _number(cell: Any) -> float:
         return np.nan
 
 
-def _shown(cell: Any) -> str:
-    return reprlib.repr(cell) if isinstance(cell, str) else reprlib.repr(str(cell)).strip("'")
-
-
 @dataclass(frozen=True, eq=False)
 class ArrowTexts(Sequence[str]):
     """Texts in an Arrow array of large strings, converted to Python strings on access.
@@ -411,14 +340,10 @@ class ArrowTexts(Sequence[str]):
     def __len__(self) -> int:
         return len(self.array)
 
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[str]: ...
-    def __getitem__(self, place: int | slice) -> str | list[str]:
-        if isinstance(place, slice):
-            return [self[i] for i in range(*place.indices(len(self)))]
-        return str(self.array[int(place)].as_py())
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[row] for row in range(*index.indices(len(self)))]
+        return str(self.array[int(index)].as_py())
 
     def __iter__(self) -> Iterator[str]:
         for start in range(0, len(self), _AT_ONCE):
@@ -439,16 +364,16 @@ def checked_texts(texts: Iterable[str]) -> Sequence[str]:
         )
     if getattr(texts, "ndim", 1) != 1:
         raise InputError("a list of texts is needed, not a table; give one column of it")
-    documents = list(texts)
-    for position, text in enumerate(documents):
+    strings = list(texts)
+    for position, text in enumerate(strings):
         if not isinstance(text, str):
             raise _no_string(position, text)
-    return documents
+    return strings
 
 
 def _no_string(position: int, text: object) -> InputError:
     return InputError(
-        f"text {position + 1} is a {type(text).__name__} ({reprlib.repr(text)}), counting from 1; "
+        f"text {position + 1} is a {type(text).__name__} ({shown(text)}), counting from 1; "
         'every text must be a string, "" if missing'
     )
 
@@ -481,7 +406,7 @@ class Dropping:
 class UsableRows:
     """Rows of a batch that can be used.
 
-    rows : (documents,) their numbers in the batch; bad : the others.
+    rows : (texts,) their numbers in the batch; bad : the others.
     """
 
     rows: NDArray[np.int64]
@@ -505,81 +430,55 @@ def usable_rows(
 
     dropping : None to raise InputError for an unusable row; a text may then be "".
     """
-    bad = BadRows(len(batch), ()) if dropping is None else _bad_rows(batch, text, response, weight, dropping.levels)
+    texts, values = batch.table[text], _parsed(batch.table[response])
+    weights = None if weight is None else _parsed(batch.table[weight])
+    bad = BadRows(len(batch), ())
+    if dropping is None:
+        _check_texts(batch, text)
+        _check_numbers(batch, response, values)
+        if weight is not None and weights is not None:
+            _check_numbers(batch, weight, weights)
+            least = f"in column {weight!r}; it must be a number of at least 0"
+            _refuse(batch, np.isnan(weights.values), lambda _: f"a missing weight {least}")
+            _refuse(batch, weights.values < 0, lambda row: f"the weight {weights.values[row]:g} {least}")
+    else:
+        bad = check_rows(texts, values, levels=dropping.levels)
+        bad = replace(bad, problems=(*bad.problems, *([] if weights is None else unusable("weight", weights))))
     rows = np.flatnonzero(~bad.mask)
-    kept = batch if len(rows) == len(batch) else replace(batch, table=batch.table.iloc[rows].reset_index(drop=True))
-    return UsableRows(rows, texts_in(kept, text), numbers_in(kept, response), weight_in(kept, weight), bad)
+    kept = texts.array if len(rows) == len(texts) else texts.array[rows]
+    held = checked_texts(kept._pa_array if hasattr(kept, "_pa_array") else kept.tolist())
+    weight_of_rows = np.ones(len(rows)) if weights is None else weights.values[rows]
+    return UsableRows(rows, held, values.values[rows], weight_of_rows, bad)
 
 
-def _bad_rows(batch: Batch, text: str, response: str, weight: str | None, levels: tuple[int, int] | None) -> BadRows:
-    bad = check_rows(batch.table[text], _parsed(batch.table[response]), levels=levels)
-    if weight is None:
-        return bad
-    parsed = _parsed(batch.table[weight])
-    wrong = ~(parsed.values >= 0)
-    words = ("weight that cannot be used", "weights that cannot be used")
-    problems = (*bad.problems, Problem(*words, np.flatnonzero(wrong), parsed.cells[wrong]))
-    return replace(bad, problems=tuple(problem for problem in problems if len(problem.rows)))
+def _check_texts(batch: Batch, name: str) -> None:
+    """Raise InputError that names file and row of a cell that is not a text."""
+    cells = batch.table[name]
+    missing = cells.isna().to_numpy(dtype=bool)
+    is_arrow = hasattr(cells.array, "_pa_array")
+    wrong = missing if is_arrow else np.array([not isinstance(cell, str) for cell in cells], dtype=bool)
+
+    def problem(row: int) -> str:
+        what = "no text" if missing[row] else f"a {type(cells.iloc[row]).__name__} ({shown(cells.iloc[row])})"
+        return f'column {name!r} holds {what}; every text must be a string, "" if missing'
+
+    _refuse(batch, wrong, problem)
 
 
-def bad_together(parts: Sequence[BadRows]) -> BadRows:
-    """Join the bad rows of consecutive parts, with at most NAMED cells for each problem.
-
-    Examples
-    --------
-    >>> parts = [check_rows(["Fine.", ""]), check_rows([" ", "Dull."])]
-    >>> bad_together(parts).describe()
-    '2 bad rows: 2 empty texts (rows 2, 3)'
-    """
-    firsts = [*accumulate((bad.n_rows for bad in parts), initial=0)]
-    found: dict[tuple[str, str], list[Problem]] = {}
-    for first, bad in zip(firsts, parts, strict=False):
-        for problem in bad.problems:
-            moved = replace(problem, rows=problem.rows + first)
-            found.setdefault((problem.one, problem.many), []).append(moved)
-    return BadRows(firsts[-1], tuple(_as_one(problems) for problems in found.values()))
-
-
-def _as_one(problems: Sequence[Problem]) -> Problem:
-    cells = [problem.cells for problem in problems if problem.cells is not None]
-    return replace(
-        problems[0],
-        rows=np.concatenate([problem.rows for problem in problems]),
-        cells=np.concatenate(cells)[:NAMED] if cells else None,
+def _check_numbers(batch: Batch, name: str, parsed: ParsedResponse) -> None:
+    """Raise InputError that names file and row of a cell that is not a number."""
+    advice = "a source needs numbers, and an empty cell if one is missing"
+    cells = batch.table[name]
+    _refuse(
+        batch, parsed.unparsable, lambda row: f"{shown(cells.iloc[row])} in column {name!r} is not a number; {advice}"
     )
 
 
-def beside_in(batch: Batch, names: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.object_]:
-    """Return (rows, names) cells of other columns."""
-    return batch.table[list(names)].to_numpy(dtype=object)[rows]
-
-
-def texts_in(batch: Batch, name: str) -> Sequence[str]:
-    """Return the texts, as Arrow if they are stored so; raise InputError that names file and row."""
-    column = batch.table[name]
-    arrow = getattr(column.array, "_pa_array", None)
-    missing = column.isna().to_numpy(dtype=bool)
-    wrong = missing if arrow is not None else np.array([not isinstance(cell, str) for cell in column], dtype=bool)
+def _refuse(batch: Batch, wrong: NDArray[np.bool_], problem: Callable[[int], str]) -> None:
+    """Raise InputError with the problem of the first wrong row; rows are counted from 1 within the file."""
     if wrong.any():
-        row = _first(wrong)
-        found = "no text" if missing[row] else f"a {type(column.iloc[row]).__name__} ({column.iloc[row]!r})"
-        raise InputError(
-            f'{_place(batch, row)}: column {name!r} holds {found}; every text must be a string, "" if missing'
-        )
-    return checked_texts(column.tolist() if arrow is None else arrow)
-
-
-def numbers_in(batch: Batch, name: str) -> Vector:
-    """Return numbers, NaN if missing; raise InputError that names file and row."""
-    column = batch.table[name]
-    parsed = _parsed(column)
-    if parsed.unparsable.any():
-        row = _first(parsed.unparsable)
-        raise InputError(
-            f"{_place(batch, row)}: {column.iloc[row]!r} in column {name!r} is not a number; "
-            "a source needs numbers, and an empty cell if one is missing"
-        )
-    return parsed.values
+        row = int(wrong.argmax())
+        raise InputError(f"{batch.file}, row {batch.row + 1 + row:,}: {problem(row)}")
 
 
 def _parsed(column: pd.Series) -> ParsedResponse:
@@ -592,26 +491,27 @@ def _parsed(column: pd.Series) -> ParsedResponse:
     if not parsed.reading:
         return parsed
     # The interpretation of "4/5" or "yes" depends on all rows, of which a batch is a part.
-    nothing = np.full(len(column), np.nan)
-    return ParsedResponse(nothing, ~np.isnan(parsed.values), parsed.cells)
+    return ParsedResponse(np.full(len(column), np.nan), ~np.isnan(parsed.values), parsed.cells)
 
 
-def weight_in(batch: Batch, name: str | None) -> Vector:
-    """Return the weight of each row, 1 without a column of weights."""
-    if name is None:
-        return np.ones(len(batch))
-    values = numbers_in(batch, name)
-    wrong = ~(values >= 0)
-    if wrong.any():
-        row = _first(wrong)
-        found = "a missing weight" if np.isnan(values[row]) else f"the weight {values[row]:g}"
-        raise InputError(f"{_place(batch, row)}: {found} in column {name!r}; it must be a number of at least 0")
-    return values
+def bad_together(parts: Sequence[BadRows]) -> BadRows:
+    """Join the bad rows of consecutive parts, with at most NAMED cells for each problem.
+
+    Examples
+    --------
+    >>> parts = [check_rows(["Fine.", ""]), check_rows([" ", "Dull."])]
+    >>> bad_together(parts).describe()
+    '2 bad rows: 2 empty texts (rows 2, 3)'
+    """
+    firsts = [*accumulate((bad.n_rows for bad in parts), initial=0)]
+    found: dict[str, list[Problem]] = {}
+    for first, bad in zip(firsts, parts, strict=False):
+        for problem in bad.problems:
+            found.setdefault(problem.one, []).append(replace(problem, rows=problem.rows + first))
+    return BadRows(firsts[-1], tuple(map(_as_one, found.values())))
 
 
-def _first(wrong: NDArray[np.bool_]) -> int:
-    return int(np.flatnonzero(wrong)[0])
-
-
-def _place(batch: Batch, row: int) -> str:
-    return f"{batch.file}, row {batch.row + 1 + row:,}"
+def _as_one(problems: Sequence[Problem]) -> Problem:
+    cells = [problem.cells for problem in problems if problem.cells is not None]
+    rows = np.concatenate([problem.rows for problem in problems])
+    return replace(problems[0], rows=rows, cells=np.concatenate(cells)[:NAMED] if cells else None)

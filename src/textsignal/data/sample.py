@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from textsignal.checks import check_number
@@ -114,7 +112,7 @@ def sample_rows(
     Returns
     -------
     SampledRows
-        `table` holds the rows in their order, `rows` their numbers in the source, `n_rows` the rows of the source.
+        The rows in their order (`table`), their numbers in the source (`rows`), and its number of rows (`n_rows`).
 
     Examples
     --------
@@ -191,11 +189,10 @@ def _at(table: pd.DataFrame, rows: NDArray[np.int64]) -> pd.DataFrame:
 def _text_sizes(table: pd.DataFrame) -> NDArray[np.int64]:
     """(rows,) characters of all cells that are texts."""
     sizes = np.zeros(len(table), dtype=np.int64)
-    for place in range(table.shape[1]):
-        cells = table.iloc[:, place]
-        if isinstance(cells.dtype, pd.StringDtype) and cells.dtype.storage == "pyarrow":
-            lengths = pc.utf8_length(pa.chunked_array(pa.array(cells, from_pandas=True)))
-            sizes += pc.fill_null(lengths, 0).to_numpy()
-        elif not pd.api.types.is_numeric_dtype(cells.dtype):
+    for position, dtype in enumerate(table.dtypes):
+        cells = table.iloc[:, position]
+        if isinstance(dtype, pd.StringDtype):
+            sizes += cells.str.len().fillna(0).to_numpy(dtype=np.int64)
+        elif not pd.api.types.is_numeric_dtype(dtype):
             sizes += np.array([len(cell) if isinstance(cell, str) else 0 for cell in cells], dtype=np.int64)
     return sizes

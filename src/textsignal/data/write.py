@@ -22,20 +22,24 @@ import shutil
 import socket
 import tempfile
 import zipfile
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import partial
+from itertools import chain, repeat
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any, TypeAlias
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pandas.api.types import is_numeric_dtype
 
-from textsignal.data.read import PACKED, one_line
-from textsignal.errors import OutputError
+from textsignal.data.read import PACKED
+from textsignal.errors import OutputError, one_line
 
-if TYPE_CHECKING:
-    import pandas as pd
+#: Writes rows to a file, after those that it wrote before.
+Write: TypeAlias = Callable[[pd.DataFrame], None]
 
 _HOST = re.sub(r"\W+", "_", socket.gethostname())
 _HERE = -100  # AT_FDCWD: a path counts from the working folder
@@ -96,33 +100,50 @@ def check_target(target: Path, *, force: bool) -> None:
 
 
 @contextmanager
-def whole_table(target: Path, *, force: bool) -> Iterator[Callable[[pd.DataFrame], None]]:
-    """Give a function that writes a table to a file in the format that its name ends in, as `whole_file` does.
+def whole_table(target: Path, *, force: bool) -> Iterator[Write]:
+    """Give a function that adds rows to a file, which becomes `target` if the block succeeds, as with `whole_file`.
 
-    CSV, TSV, JSON lines (.jsonl, .ndjson) and JSON (.json: one array), plain or packed, Parquet and Excel (.xlsx).
-    Texts that a spreadsheet would run as formulas get an apostrophe in CSV and TSV, and are stored as texts in Excel.
+    The name ends in the format: CSV, TSV, JSON lines (.jsonl, .ndjson) and JSON (.json: one array), plain or packed,
+    Parquet and Excel (.xlsx). JSON arrays and Excel are written at the end, the others batch by batch; the first batch
+    sets the types of a Parquet file. Texts that a spreadsheet would run as formulas get an apostrophe in CSV and TSV,
+    and are stored as texts in Excel. The file is synchronised to disk before it is renamed.
+
+    Examples
+    --------
+    >>> file = getfixture("tmp_path") / "numbers.csv"
+    >>> with whole_table(file, force=False) as write:
+    ...     write(pd.DataFrame({"number": [1, 2]}))
+    ...     write(pd.DataFrame({"number": [3]}))
+    >>> file.read_text().split()
+    ['number', '1', '2', '3']
     """
-    write = writer_of(target)
-    with whole_file(target, force=force) as file:
-        yield partial(_write_table, write, file, target)
-
-
-def writer_of(target: Path) -> Callable[[pd.DataFrame, Path], None]:
-    """Return the function that writes a table in the format of a file name; raise OutputError if unknown."""
-    write = next((write for ending, write in _FORMATS.items() if target.name.lower().endswith(ending)), None)
-    if write is None:
+    rows = next((rows for ending, rows in _FORMATS.items() if target.name.lower().endswith(ending)), None)
+    if rows is None:
         raise OutputError(
             f"{target} is of no format that can be written; its name must end in {', '.join(_TEXT_FORMATS)} "
             f"(with {', '.join(PACKED)} after it to pack it), .parquet or .xlsx"
         )
-    return write
+    with whole_file(target, force=force) as file:
+        opened = ExitStack()
+        try:
+            yield partial(_attempt, target, _attempt(target, opened.enter_context, rows(file)))
+            _attempt(target, opened.close)
+            with file.open("rb") as written:
+                os.fsync(written.fileno())
+        except BaseException as error:
+            with suppress(Exception):  # the first error is raised
+                opened.__exit__(type(error), error, error.__traceback__)
+            raise
 
 
-def _write_table(write: Callable[[pd.DataFrame, Path], None], file: Path, target: Path, table: pd.DataFrame) -> None:
+def _attempt(target: Path, step: Callable[..., Any], *given: Any) -> Any:
+    """Do a step of writing; errors name the file."""
     try:
-        write(table, file)
-    except (ValueError, TypeError) as error:  # half a character, a column of several types, too many rows
+        return step(*given)
+    except (ValueError, TypeError, pa.ArrowException) as error:  # half a character, a column of several types
         raise OutputError(f"{target} cannot hold this table: {one_line(error)}") from error
+    except OSError as error:  # a full disk
+        raise OSError(error.errno, error.strerror or one_line(error), str(target)) from error
 
 
 def write_csv(
@@ -134,8 +155,6 @@ def write_csv(
     float_format: str | None = None,
 ) -> None:
     """Write a table as CSV without formulas, as `without_formulas` returns it."""
-    from pandas.api.types import is_numeric_dtype
-
     safe = without_formulas(table)
     # A carriage return ends a row for a spreadsheet, but Python before 3.13 does not quote a cell because of one.
     texts = (safe.iloc[:, number] for number, dtype in enumerate(safe.dtypes) if not is_numeric_dtype(dtype))
@@ -151,7 +170,6 @@ def without_formulas(table: pd.DataFrame) -> pd.DataFrame:
 
     Examples
     --------
-    >>> import pandas as pd
     >>> table = pd.DataFrame({"@hotel": ["=1+1", "-5", "- cold", "fine"], "effect": [-0.5, 0, 1, 2]})
     >>> safe = without_formulas(table)
     >>> list(safe), safe["'@hotel"].tolist()
@@ -177,11 +195,9 @@ def _is_formula(cell: str) -> bool:
 
 def _changed(table: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
     """Change the texts of a table and the names of its columns."""
-    import pandas as pd
-
     changed = table.rename(columns=lambda name: change(name) if isinstance(name, str) else name)
     for number, dtype in enumerate(table.dtypes):
-        if not pd.api.types.is_numeric_dtype(dtype):
+        if not is_numeric_dtype(dtype):
             column = table.iloc[:, number].tolist()
             cells = [change(cell) if isinstance(cell, str) else cell for cell in column]
             if any(cell is not old for cell, old in zip(cells, column, strict=True)):
@@ -190,17 +206,67 @@ def _changed(table: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
     return changed
 
 
-def _write_json(table: pd.DataFrame, file: Path, lines: bool) -> None:
+@contextmanager
+def _text_file(file: Path) -> Iterator[IO[str]]:
+    """Open a file for text, packed by its ending."""
+    with ExitStack() as opened:
+        raw: Any = opened.enter_context(file.open("wb"))
+        ending = file.suffix.lower()
+        if ending == ".zip":
+            archive = opened.enter_context(zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED))
+            raw = opened.enter_context(archive.open(file.stem, "w", force_zip64=True))
+        elif ending == ".gz":
+            raw = opened.enter_context(gzip.GzipFile("", "wb", fileobj=raw, mtime=0))
+        elif ending == ".bz2":
+            raw = opened.enter_context(bz2.BZ2File(raw, "w"))
+        elif ending == ".xz":
+            raw = opened.enter_context(lzma.LZMAFile(raw, "w"))
+        yield opened.enter_context(io.TextIOWrapper(raw, encoding="utf-8", newline=""))
+
+
+@contextmanager
+def _csv_rows(file: Path, separator: str) -> Iterator[Write]:
+    with _text_file(file) as stream:
+        is_first = chain([True], repeat(False))
+        yield lambda table: write_csv(table, stream, separator, header=next(is_first))
+
+
+@contextmanager
+def _json_rows(file: Path) -> Iterator[Write]:
+    with _text_file(file) as stream:
+        yield partial(_write_json, file=stream, lines=True)
+
+
+def _write_json(table: pd.DataFrame, file: Path | IO[str], lines: bool) -> None:
     table.to_json(file, orient="records", lines=lines, force_ascii=False, double_precision=15)
 
 
-def _write_parquet(table: pd.DataFrame, file: Path) -> None:
-    table.to_parquet(file, index=False)
+@contextmanager
+def _parquet_rows(file: Path) -> Iterator[Write]:
+    with ExitStack() as opened:
+        writers: list[pq.ParquetWriter] = []
+
+        def write(table: pd.DataFrame) -> None:
+            if not writers:
+                schema = pa.Schema.from_pandas(table, preserve_index=False)
+                # A column without values so far may hold texts later.
+                fields = [pa.field(one.name, pa.string()) if pa.types.is_null(one.type) else one for one in schema]
+                writers.append(opened.enter_context(pq.ParquetWriter(file, pa.schema(fields))))
+            writers[0].write_table(pa.Table.from_pandas(table, schema=writers[0].schema, preserve_index=False))
+
+        yield write
+
+
+@contextmanager
+def _collected(file: Path, write_whole: Callable[[pd.DataFrame, Path], None]) -> Iterator[Write]:
+    """Rows of a format that is written at once."""
+    tables: list[pd.DataFrame] = []
+    yield tables.append
+    write_whole(pd.concat(tables, ignore_index=True), file)
 
 
 def _write_excel(table: pd.DataFrame, file: Path) -> None:
     """Write a workbook in which no text is taken for a formula or cut."""
-    import pandas as pd
 
     def storable(cell: object) -> object:
         if not isinstance(cell, str):
@@ -220,17 +286,17 @@ def _write_excel(table: pd.DataFrame, file: Path) -> None:
                     cell.data_type = "s"
 
 
-_TEXT_FORMATS: dict[str, Callable[[pd.DataFrame, Path], None]] = {
-    ".csv": write_csv,
-    ".tsv": partial(write_csv, separator="\t"),
-    ".jsonl": partial(_write_json, lines=True),
-    ".ndjson": partial(_write_json, lines=True),
-    ".json": partial(_write_json, lines=False),
+_TEXT_FORMATS: dict[str, Callable[[Path], AbstractContextManager[Write]]] = {
+    ".csv": partial(_csv_rows, separator=","),
+    ".tsv": partial(_csv_rows, separator="\t"),
+    ".jsonl": _json_rows,
+    ".ndjson": _json_rows,
+    ".json": partial(_collected, write_whole=partial(_write_json, lines=False)),
 }
-_FORMATS = {
-    **{ending + packed: write for ending, write in _TEXT_FORMATS.items() for packed in ("", *PACKED)},
-    ".parquet": _write_parquet,
-    ".xlsx": _write_excel,
+_FORMATS: dict[str, Callable[[Path], AbstractContextManager[Write]]] = {
+    **{ending + packed: rows for ending, rows in _TEXT_FORMATS.items() for packed in ("", *PACKED)},
+    ".parquet": _parquet_rows,
+    ".xlsx": partial(_collected, write_whole=_write_excel),
 }
 
 
@@ -255,20 +321,6 @@ def _scratch(target: Path, places: Sequence[Path]) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _prefix(target: Path) -> str:
-    return f".{target.name}-textsignal-{_HOST}-"
-
-
-def _left_behind(target: Path, place: Path) -> list[Path]:
-    """Scratch folders for a target whose process on this machine has ended."""
-    name = re.compile(re.escape(_prefix(target)) + r"(\d+)-\w+")
-    try:
-        found = [(folder, name.fullmatch(folder.name)) for folder in place.iterdir()]
-    except OSError:  # no folder, or not readable: writing to it raises the error
-        return []
-    return [folder for folder, match in found if match and not _lives(int(match[1]))]
-
-
 def _lives(process: int) -> bool:
     if os.name != "posix":  # signal 0 would end the process elsewhere
         return True
@@ -282,12 +334,22 @@ def _lives(process: int) -> bool:
 
 
 def _clean(target: Path) -> None:
-    """Finish an interrupted move and remove what killed processes left."""
+    """Finish an interrupted move and remove what processes on this machine left when they were killed."""
+    name = re.compile(re.escape(_prefix(target)) + r"(\d+)-\w+")
     for place in (target, next(parent for parent in target.parents if parent.exists())):
-        for left_behind in _left_behind(target, place):
-            if (left_behind / "whole").is_dir():
-                _put_into(left_behind / "whole", target)
-            shutil.rmtree(left_behind, ignore_errors=True)
+        try:
+            folders = [*place.iterdir()]
+        except OSError:  # no folder, or not readable: writing to it raises the error
+            continue
+        for folder in folders:
+            if (match := name.fullmatch(folder.name)) and not _lives(int(match[1])):
+                if (folder / "whole").is_dir():
+                    _put_into(folder / "whole", target)
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _prefix(target: Path) -> str:
+    return f".{target.name}-textsignal-{_HOST}-"
 
 
 def _put_into(folder: Path, target: Path) -> None:
@@ -357,163 +419,6 @@ def file_names(names: Iterable[str]) -> list[str]:
     return found
 
 
-@contextmanager
-def whole_batches(target: Path, *, force: bool) -> Iterator[Callable[[pd.DataFrame], None]]:
-    """Give a function that adds rows to a file, which becomes `target` if the block succeeds, as with `whole_file`.
-
-    Formats are those of `whole_table`. CSV, TSV, JSON lines and Parquet are written batch by batch; JSON arrays and
-    Excel at the end. The file is synchronised to disk before it is renamed.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> file = getfixture("tmp_path") / "numbers.csv"
-    >>> with whole_batches(file, force=False) as write:
-    ...     write(pd.DataFrame({"number": [1, 2]}))
-    ...     write(pd.DataFrame({"number": [3]}))
-    >>> file.read_text().split()
-    ['number', '1', '2', '3']
-    """
-    write_whole = writer_of(target)
-    ending = next((ending for ending in _ROWS if _unpacked(target).endswith(ending)), None)
-    with whole_file(target, force=force) as file:
-        try:
-            rows = _Collected(lambda table: write_whole(table, file)) if ending is None else _ROWS[ending](file)
-        except OSError as error:
-            raise OutputError(f"cannot write to {target}: {error.strerror or error}") from error
-        try:
-            yield partial(_attempt, target, rows.write)
-            _attempt(target, rows.finish)
-            with file.open("rb") as written:
-                os.fsync(written.fileno())
-        finally:
-            with suppress(Exception):  # the first error is raised
-                rows.close()
-
-
-def _unpacked(target: Path) -> str:
-    name = target.name.lower()
-    return next((name.removesuffix(packed) for packed in PACKED if name.endswith(packed)), name)
-
-
-def _attempt(target: Path, step: Callable[..., None], *given: Any) -> None:
-    """Do a step of writing; errors name the file."""
-    import pyarrow as pa
-
-    try:
-        step(*given)
-    except (ValueError, TypeError, pa.ArrowException) as error:  # half a character, a column of several types
-        raise OutputError(f"{target} cannot hold this table: {one_line(error)}") from error
-    except OSError as error:  # a full disk
-        raise OSError(error.errno, error.strerror or one_line(error), str(target)) from error
-
-
-class _Rows(ABC):
-    """A file to which rows are added; `finish` writes the rest, `close` may be called in any state."""
-
-    @abstractmethod
-    def write(self, table: pd.DataFrame) -> None: ...
-
-    @abstractmethod
-    def close(self) -> None: ...
-
-    def finish(self) -> None:
-        self.close()
-
-
-class _TextRows(_Rows):
-    """Rows of text, packed by the ending of the file; put : writes a table to a stream, with or without header."""
-
-    def __init__(self, file: Path, put: Callable[[pd.DataFrame, IO[str], bool], None]) -> None:
-        self.put, self.is_first, self.opened = put, True, ExitStack()
-        raw = self.opened.enter_context(file.open("wb"))
-        packed = self.opened.enter_context(_packed(raw, file))
-        self.stream = self.opened.enter_context(io.TextIOWrapper(packed, encoding="utf-8", newline=""))
-
-    def write(self, table: pd.DataFrame) -> None:
-        self.put(table, self.stream, self.is_first)
-        self.is_first = False
-
-    def close(self) -> None:
-        self.opened.close()
-
-
-@contextmanager
-def _packed(raw: IO[bytes], file: Path) -> Iterator[Any]:
-    """Stream into a file, packed by its ending."""
-    ending = file.suffix.lower()
-    if ending == ".zip":
-        archive = zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED)
-        with archive, archive.open(file.stem, "w", force_zip64=True) as stream:
-            yield stream
-    elif ending == ".gz":
-        with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as stream:
-            yield stream
-    elif ending in (".bz2", ".xz"):
-        with bz2.BZ2File(raw, "w") if ending == ".bz2" else lzma.LZMAFile(raw, "w") as stream:
-            yield stream
-    else:
-        yield raw
-
-
-def _put_csv(table: pd.DataFrame, stream: IO[str], is_first: bool, *, separator: str) -> None:
-    write_csv(table, stream, separator, header=is_first)
-
-
-def _put_json(table: pd.DataFrame, stream: IO[str], is_first: bool) -> None:
-    table.to_json(stream, orient="records", lines=True, force_ascii=False, double_precision=15)
-
-
-class _ParquetRows(_Rows):
-    """Rows of a Parquet file; the first batch sets the types of columns."""
-
-    def __init__(self, file: Path) -> None:
-        self.file = file
-        self.writer: Any = None
-
-    def write(self, table: pd.DataFrame) -> None:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        if self.writer is None:
-            schema = pa.Schema.from_pandas(table, preserve_index=False)
-            # A column without values so far may hold texts later.
-            fields = [pa.field(one.name, pa.string()) if pa.types.is_null(one.type) else one for one in schema]
-            self.writer = pq.ParquetWriter(self.file, pa.schema(fields))
-        self.writer.write_table(pa.Table.from_pandas(table, schema=self.writer.schema, preserve_index=False))
-
-    def close(self) -> None:
-        if self.writer is not None:
-            self.writer.close()
-
-
-class _Collected(_Rows):
-    """Rows of a format that is written at once, by `write_whole`."""
-
-    def __init__(self, write_whole: Callable[[pd.DataFrame], None]) -> None:
-        self.write_whole = write_whole
-        self.tables: list[pd.DataFrame] = []
-
-    def write(self, table: pd.DataFrame) -> None:
-        self.tables.append(table)
-
-    def finish(self) -> None:
-        import pandas as pd
-
-        self.write_whole(pd.concat(self.tables, ignore_index=True))
-
-    def close(self) -> None:
-        self.tables.clear()
-
-
-_ROWS: dict[str, Callable[[Path], _Rows]] = {
-    ".csv": partial(_TextRows, put=partial(_put_csv, separator=",")),
-    ".tsv": partial(_TextRows, put=partial(_put_csv, separator="\t")),
-    **dict.fromkeys([".jsonl", ".ndjson"], partial(_TextRows, put=_put_json)),
-    ".parquet": _ParquetRows,
-}
-
-
 def kept_lines(kept: Path) -> Iterator[Any]:
     """Yield the values in a file of JSON lines; an incomplete line is skipped."""
     for line in kept.read_text(encoding="utf-8").splitlines() if kept.exists() else ():
@@ -523,16 +428,11 @@ def kept_lines(kept: Path) -> Iterator[Any]:
 
 def keep_line(value: Any, kept: Path) -> str:
     """Append a value as a JSON line in one write, synchronise it to disk, and return the line."""
-    torn = kept.exists() and kept.stat().st_size > 0 and not _ends_a_line(kept)
     line = json.dumps(value, ensure_ascii=False, default=np.generic.item)
-    with kept.open("a", encoding="utf-8") as file:
-        file.write(("\n" if torn else "") + line + "\n")
+    with kept.open("ab+") as file:
+        file.seek(max(file.tell() - 1, 0))
+        torn = file.read(1) not in (b"", b"\n")
+        file.write((("\n" if torn else "") + line + "\n").encode())
         file.flush()
         os.fsync(file.fileno())
     return line
-
-
-def _ends_a_line(file: Path) -> bool:
-    with file.open("rb") as opened:
-        opened.seek(-1, os.SEEK_END)
-        return opened.read(1) == b"\n"

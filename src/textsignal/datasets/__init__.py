@@ -1,8 +1,7 @@
 """Data with a known truth: simulated corpora and synthetic reviews."""
 
-from textsignal.datasets.review_aspects import Aspect
 from textsignal.datasets.simulated import SimulatedCorpus, simulate_corpus
-from textsignal.datasets.synthetic import SyntheticReviews, synthetic_reviews
+from textsignal.datasets.synthetic import Aspect, SyntheticReviews, synthetic_reviews
 
 __all__ = [
     "Aspect",

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import expit
+from sklearn.metrics import r2_score
 
 from textsignal.arrays import Vector
-from textsignal.datasets.common import Rows, Seed, check_integer, check_positive, generator, r_squared
 from textsignal.errors import InputError
+
+Rows = slice | Sequence[int] | NDArray[np.bool_ | np.int64] | None
+Seed = int | np.random.Generator | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,22 +26,14 @@ class SimulatedCorpus:
 
     Attributes
     ----------
-    counts : csr_array, documents x terms
-        How often each term occurs in each document; a document may be empty.
-    ratings : ndarray of int, documents
-        Observed ratings, 1 to `n_levels`.
-    terms : tuple of str
-        Names of the terms.
-    weights : ndarray, documents x topics
-        True topic proportions W; rows sum to one.
-    topics : ndarray, topics x terms
-        True term distributions H; rows sum to one.
-    effects : ndarray, topics
-        True coefficients beta on the log odds.
-    probability : ndarray, documents
-        True p = sigmoid(W beta), the chance of each level above the first.
-    n_levels : int
-        Number of rating levels.
+    counts : (documents, terms) occurrences of each term in each document; a document may be empty.
+    ratings : (documents,) observed ratings, 1 to `n_levels`.
+    terms : names of the terms.
+    weights : (documents, topics) true topic proportions W; rows sum to one.
+    topics : (topics, terms) true term distributions H; rows sum to one.
+    effects : (topics,) true coefficients beta on the log odds.
+    probability : (documents,) true p = sigmoid(W beta), the chance of each level above the first.
+    n_levels : number of rating levels.
     """
 
     counts: sp.csr_array
@@ -53,11 +51,11 @@ class SimulatedCorpus:
         return 1 + (self.n_levels - 1) * self.probability
 
     def ceiling(self, rows: Rows = None) -> float:
-        """R2 of the true expected ratings on `rows` (all by default): the most a model can hope for."""
+        """R2 of the true expected ratings on `rows` (all by default): the best a model can reach."""
         return r_squared(self.ratings, self.expected_ratings, rows)
 
     def texts(self) -> list[str]:
-        """Return the documents as text: each term's name as often as it occurs, in order of the terms."""
+        """Return the documents as text: each term's name repeated by its count, in order of the terms."""
         names = np.array(self.terms, dtype=object)
         tokens = np.repeat(names[self.counts.indices], self.counts.data.astype(np.int64))
         ends = np.cumsum(self.counts.sum(axis=1)).astype(np.int64)
@@ -92,18 +90,13 @@ def simulate_corpus(
 
     Parameters
     ----------
-    n_documents, n_terms, n_topics : int
-        Size of the corpus and of its truth, each at least 1.
-    mean_length : float
-        Mean number of tokens of a document, above 0.
-    topic_sparsity, term_sparsity : float
-        Dirichlet concentrations, above 0; the smaller, the fewer topics a document and terms a topic has.
-    effect_sd : float
-        Standard deviation of the effects; 0 makes ratings independent of the text.
-    n_levels : int
-        Number of rating levels, at least 2.
-    random_state : int, Generator or None
-        Seed of the draw; the same seed gives the same corpus.
+    n_documents, n_terms, n_topics : size of the corpus and of its truth, each at least 1.
+    mean_length : mean number of tokens of a document, above 0.
+    topic_sparsity, term_sparsity : Dirichlet concentrations, above 0; the smaller, the fewer topics a document and
+        terms a topic has.
+    effect_sd : standard deviation of the effects; 0 makes ratings independent of the text.
+    n_levels : number of rating levels, at least 2.
+    random_state : seed of the draw, or a Generator; the same seed gives the same corpus.
 
     Returns
     -------
@@ -145,7 +138,7 @@ def simulate_corpus(
 
 
 def _dirichlet(rng: np.random.Generator, shape: tuple[int, int], name: str, concentration: float) -> Vector:
-    """Rows of a symmetric Dirichlet, refused when double precision cannot hold them."""
+    """Rows of a symmetric Dirichlet; InputError if double precision cannot represent them."""
     check_positive(name, concentration)
     rows = rng.dirichlet(np.full(shape[1], float(concentration)), size=shape[0])
     if not np.allclose(rows.sum(axis=1), 1):
@@ -154,11 +147,9 @@ def _dirichlet(rng: np.random.Generator, shape: tuple[int, int], name: str, conc
 
 
 def _draw_counts(rng: np.random.Generator, lengths: NDArray[np.int64], weights: Vector, topics: Vector) -> sp.csr_array:
-    """Draw Multinomial(length, w H) for each document without ever holding w H.
+    """Draw Multinomial(length, w H) for each document: numbers of tokens by topic, then a term for each token.
 
-    A token of w H is a topic drawn from w, then a term drawn from that topic. So it is enough to draw how
-    many tokens each topic gives a document, then their terms: memory is one topic's tokens, not documents x
-    terms.
+    Memory is the tokens of one topic, not documents x terms.
     """
     n_documents, n_terms = len(weights), topics.shape[1]
     counts = sp.csr_array((n_documents, n_terms))
@@ -167,3 +158,34 @@ def _draw_counts(rng: np.random.Generator, lengths: NDArray[np.int64], weights: 
         drawn = rng.choice(n_terms, size=len(documents), p=topic).astype(np.int32)
         counts += sp.coo_array((np.ones(len(drawn)), (documents, drawn)), shape=counts.shape).tocsr()
     return counts
+
+
+def r_squared(observed: NDArray[np.int64], predicted: Vector, rows: Rows) -> float:
+    """R2 on the given rows, which must hold different ratings."""
+    chosen = slice(None) if rows is None else rows
+    y = observed[chosen]
+    if len(np.unique(y)) < 2:
+        raise InputError(f"rows must select at least two different ratings, got {len(y)} rows of one rating")
+    return float(r2_score(y, predicted[chosen]))
+
+
+def check_integer(name: str, value: int, *, at_least: int) -> None:
+    """Raise unless `value` is a whole number of at least `at_least`."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < at_least:
+        raise InputError(f"{name} must be an integer of at least {at_least}, got {value!r}")
+
+
+def check_positive(name: str, value: float, *, or_zero: bool = False) -> None:
+    """Raise unless `value` is a finite number above 0, or 0 where that is allowed."""
+    usable = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    if not usable or value < 0 or (value == 0 and not or_zero):
+        bound = "of at least 0" if or_zero else "above 0"
+        raise InputError(f"{name} must be a finite number {bound}, got {value!r}")
+
+
+def generator(name: str, seed: Seed) -> np.random.Generator:
+    """Make the generator of a seed."""
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must be an integer from 0 on, a Generator or None, got {seed!r}") from error

@@ -1,8 +1,6 @@
-"""The scikit-learn surface: GLMNMF and JBNMF. No numerics here."""
+"""The scikit-learn surface on matrices: GLMNMF and JBNMF, and predictions."""
 
-from textsignal.estimators.base import TopicEstimator
-from textsignal.estimators.glmnmf import GLMNMF
-from textsignal.estimators.jbnmf import JBNMF
+from textsignal.estimators.nmf import GLMNMF, JBNMF, TopicEstimator
 from textsignal.estimators.predictions import Predicting, Predictions
 
 __all__ = ["GLMNMF", "JBNMF", "Predicting", "Predictions", "TopicEstimator"]

@@ -1,10 +1,10 @@
-"""Predictions for documents, and the prediction methods of models."""
+"""Predictions for texts, their skill, and the prediction methods of models."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import update_wrapper
 from types import MethodType
 from typing import Any
@@ -15,21 +15,22 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import ClassifierTags, RegressorTags
 
 from textsignal.arrays import Array, Vector
-from textsignal.estimators.skill import accuracy, r2_score
+from textsignal.errors import InputError
 from textsignal.families import FAMILIES, Family, NoLevelsError, level_probabilities
+from textsignal.families.responses import as_column
 
 
 @dataclass(frozen=True)
 class Predictions:
-    """Predictions for documents.
+    """Predictions for texts.
 
-    eta : (documents,) linear predictor, intercept + weights . effects + beyond + given; (documents, P) of P classes
-        other than the first.
-    beyond : (documents,) the part of eta that single words add beyond the topics; 0 without `word_residual`.
-    given : (documents,) the part of eta that covariates and offset add; 0 without these.
-    weights : (documents, topics).
-    shares : (documents, topics) the part of each document's text that each topic explains; rows sum to 1.
-    unknown : (documents,) whether a document has no known term; it got the mean weights of training.
+    eta : (texts,) linear predictor, intercept + weights . effects + beyond + given; (texts, P) of P classes other
+        than the first.
+    beyond : (texts,) the part of eta that single words add beyond the topics; 0 without `word_residual`.
+    given : (texts,) the part of eta that covariates and offset add; 0 without these.
+    weights : (texts, topics).
+    shares : (texts, topics) the part of each text that each topic explains; rows sum to 1.
+    unknown : (texts,) True if a text has no known term; it has the mean weights of training.
     """
 
     family: Family
@@ -42,21 +43,11 @@ class Predictions:
 
     @property
     def mean(self) -> NDArray[np.float64]:
-        """(documents,) expected response, on the user's scale: of text by the numbers that stand for it.
+        """(texts,) expected response, on the user's scale; labels count as the numbers that stand for them.
 
-        Classes without an order have the probability of each: (documents, classes).
+        Classes without an order have the probability of each: (texts, classes).
         """
         return self.family.mean(self.eta)
-
-    @classmethod
-    def joined(cls, parts: Sequence[Predictions], order: NDArray[np.int64]) -> Predictions:
-        """Predictions of several sets of documents as one, in this order."""
-
-        def together(name: str) -> Any:
-            return np.concatenate([getattr(part, name) for part in parts])[order]
-
-        names = [field.name for field in fields(cls) if field.name != "family"]
-        return cls(parts[0].family, **{name: together(name) for name in names})
 
     @property
     def by_topics(self) -> Predictions:
@@ -64,17 +55,17 @@ class Predictions:
         return replace(self, eta=self.eta - self.beyond, beyond=np.zeros_like(self.beyond))
 
     def level(self, rule: str = "round") -> NDArray[Any]:
-        """(documents,) one level each: the rounded expectation ("round") or the most probable level ("mode")."""
+        """(texts,) one level each: the rounded expectation ("round") or the most probable level ("mode")."""
         return self.family.level(self.eta, rule)
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
-        """(documents, levels) probability of every level."""
+        """(texts, levels) probability of every level."""
         return level_probabilities(self.family, self.eta)
 
     @property
     def by_level(self) -> pd.DataFrame:
-        """(documents x levels) probabilities by level; no columns if responses have no levels."""
+        """(texts x levels) probabilities by level; no columns if responses have no levels."""
         if not hasattr(self.family, "levels"):
             return pd.DataFrame(index=range(len(self.eta)))
         return pd.DataFrame(self.probabilities, columns=self.family.levels)
@@ -97,7 +88,7 @@ class OfLevels:
 class Predicting:
     """Prediction methods of a model.
 
-    covariates, offset : of the documents, as in `fit`; a model that was fitted with them needs them.
+    covariates, offset : of the texts, as in `fit`; a model that was fitted with them needs them.
     """
 
     @property
@@ -112,7 +103,7 @@ class Predicting:
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """The response's levels, in the order of the columns of `predict_proba`; absent where it has none."""
+        """The response's levels, in the order of the columns of `predict_proba`; absent if it has none."""
         return self.levels_  # type: ignore[attr-defined]
 
     def __sklearn_tags__(self) -> Any:
@@ -122,7 +113,7 @@ class Predicting:
         """
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.target_tags.required = True
-        fitted = getattr(getattr(self, "reader_", None), "family", None)  # not family_, which asks for tags itself
+        fitted = getattr(getattr(self, "reader_", None), "family", None)  # not family_, which reads tags itself
         if self._classifies or (fitted is not None and self._gives_labels(fitted)):
             two = getattr(fitted or self._asked, "name", self._asked) == "bernoulli"
             tags.estimator_type = "classifier"
@@ -134,7 +125,7 @@ class Predicting:
         return tags
 
     def check_levels(self) -> None:
-        """Raise where it is known that responses have no levels."""
+        """Raise if it is known that responses have no levels."""
         kind = FAMILIES.get(str(self._asked), type(self._asked))
         known = getattr(self, "family_", None)
         if getattr(kind, "levels", None) is Family.levels or (known is not None and not hasattr(known, "levels")):
@@ -146,9 +137,9 @@ class Predicting:
         """Predict weights, expected responses, levels and their probabilities."""
 
     def predict(self, X: Any, *, covariates: Any = None, offset: ArrayLike | None = None) -> NDArray[Any]:
-        """Expected response of documents, on the user's scale; of a classifier the most probable label.
+        """Expected response of texts, on the user's scale; of a classifier the most probable label.
 
-        By "auto" text, truth values and 0 or 1 are predicted as labels too: `predict_proba` has their chances, and
+        With "auto", text, truth values and 0 or 1 are predicted as labels too: `predict_proba` has their chances, and
         `predictions(X).mean` the expected response.
         """
         predictions = self.predictions(X, covariates=covariates, offset=offset)
@@ -160,12 +151,12 @@ class Predicting:
     def predict_level(
         self, X: Any, rule: str = "round", *, covariates: Any = None, offset: ArrayLike | None = None
     ) -> NDArray[Any]:
-        """One level per document: the rounded expectation ("round") or the most probable level ("mode")."""
+        """One level per text: the rounded expectation ("round") or the most probable level ("mode")."""
         return self.predictions(X, covariates=covariates, offset=offset).level(rule)
 
     @OfLevels
     def predict_proba(self, X: Any, *, covariates: Any = None, offset: ArrayLike | None = None) -> NDArray[np.float64]:
-        """Probability of every level: (documents, levels), in the order of `levels_`."""
+        """Probability of every level: (texts, levels), in the order of `levels_`."""
         return self.predictions(X, covariates=covariates, offset=offset).probabilities
 
     def score(
@@ -177,8 +168,64 @@ class Predicting:
         covariates: Any = None,
         offset: ArrayLike | None = None,
     ) -> float:
-        """R2 of the expected response over the documents that have one; of labels the share that is right."""
+        """R2 of the expected response over the texts that have one; of labels the share that is right."""
         predictions = self.predictions(X, covariates=covariates, offset=offset)
         if self._gives_labels(predictions.family):
             return accuracy(y, predictions.level("mode"), sample_weight)
         return r2_score(np.asarray(y, dtype=float), predictions.mean, sample_weight)
+
+
+def r2_score(y: ArrayLike, predicted: ArrayLike, weight: ArrayLike | None = None) -> float:
+    """Return 1 - sum (y - predicted)^2 / sum (y - mean y)^2 over texts that have a response.
+
+    NaN if all responses are the same, since nothing can be explained then.
+
+    Examples
+    --------
+    >>> r2_score([1, 2, 3], [1, 2, 4])
+    0.5
+    """
+    observed, predictions, weights = known_responses(y, predicted, weight)
+    spread = np.sum(weights * (observed - np.average(observed, weights=weights)) ** 2)
+    error = np.sum(weights * (observed - predictions) ** 2)
+    return float(1 - error / spread) if spread > 0 else float("nan")
+
+
+def rmse(y: ArrayLike, predicted: ArrayLike, weight: ArrayLike | None = None) -> float:
+    """Return the root of the mean squared error over texts that have a response.
+
+    Examples
+    --------
+    >>> rmse([1, 2, 3, np.nan], [1, 2, 3, 9])
+    0.0
+    """
+    observed, predictions, weights = known_responses(y, predicted, weight)
+    return float(np.sqrt(np.average((observed - predictions) ** 2, weights=weights)))
+
+
+def accuracy(y: ArrayLike, predicted: ArrayLike, weight: ArrayLike | None = None) -> float:
+    """Return the share of texts whose label is predicted, of those that have one.
+
+    Examples
+    --------
+    >>> accuracy(["no", "yes", None, "yes"], ["no", "yes", "no", "no"]).__round__(3)
+    0.667
+    """
+    labels, others = as_column(y), as_column(predicted)
+    known = ~pd.isna(labels)
+    weights = np.ones(len(labels)) if weight is None else np.asarray(weight, dtype=float)
+    return float(np.average(labels[known] == others[known], weights=weights[known]))
+
+
+def known_responses(y: ArrayLike, predicted: ArrayLike, weight: ArrayLike | None) -> tuple[Any, Any, Any]:
+    """Return responses, predictions and weights of the texts that have a response; raise if their sizes differ."""
+    observed, predictions = np.asarray(y, dtype=float), np.asarray(predicted, dtype=float)
+    weights = np.ones(observed.shape) if weight is None else np.asarray(weight, dtype=float)
+    if observed.shape != predictions.shape:
+        raise InputError(f"{observed.shape[0]} responses, but {predictions.shape[0]} predictions")
+    if weights.shape != observed.shape:
+        raise InputError(f"{observed.shape[0]} responses, but weights of shape {weights.shape}; give one for each")
+    known = ~np.isnan(observed)
+    if not known.any():
+        raise InputError("no document has a response, so skill cannot be measured")
+    return observed[known], predictions[known], weights[known]

@@ -31,7 +31,7 @@ from textsignal.compute.engines.local import local_compute
 from textsignal.errors import InputError
 from textsignal.families import Family
 from textsignal.reading.options import N_THEMES, TOPIC_TERMS, own_stop_words
-from textsignal.text.counts import count_terms
+from textsignal.text.features import count_terms
 from textsignal.text.tokens import SentenceTexts, TokenisedTexts
 from textsignal.text.vectorise import TextVectorizer
 from textsignal.training.glm import ResponseModel, fit_glm

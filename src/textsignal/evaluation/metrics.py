@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from textsignal.errors import InputError
-from textsignal.estimators.skill import accuracy, known_responses, r2_score, rmse
+from textsignal.estimators.predictions import accuracy, known_responses, r2_score, rmse
 from textsignal.families import Family, distribution_of_numbers
-from textsignal.training.coherence import coherence, exclusivity, top_terms
+from textsignal.training.topics import coherence, exclusivity, top_terms
 
 __all__ = [
     "accuracy",

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from textsignal.arrays import Vector
-from textsignal.errors import InputError
+from textsignal.errors import InputError, shown
 
 #: The largest response, whose square, and sums of squares, are far from what a float holds.
 LARGEST_RESPONSE = 1e30
@@ -54,11 +54,6 @@ def raise_at(bad: NDArray[np.bool_], values: NDArray[Any], reason: str, fits: st
         more = f" and {rows.size - 5} more" if rows.size > 5 else ""
         advice = f"; {fits}" if fits else ""
         raise InputError(f"response {reason} ({listed}{more}; rows count from 1){advice}")
-
-
-def shown(value: Any) -> str:
-    """Format a response for an error message."""
-    return f"{value:g}" if isinstance(value, int | float | np.number) and not isinstance(value, bool) else repr(value)
 
 
 def observed(values: Vector) -> Vector:

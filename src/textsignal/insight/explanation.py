@@ -26,8 +26,8 @@ from textsignal.reading.themes import Reading
 from textsignal.reading.words import shown_word
 from textsignal.text.tokenise import LocatedText, Token, located_words
 from textsignal.text.vectorise import TextVectorizer
-from textsignal.training.effects import word_shares
 from textsignal.training.theme_reading import ThemeReading
+from textsignal.training.topics import word_shares
 
 #: Most words listed for a theme, and the smallest share of one relative to the largest.
 TOPIC_WORDS, LEAST_PART = 5, 0.25

@@ -11,7 +11,7 @@ import pandas as pd
 
 from textsignal.insight.naming import MEASURES, Naming, is_clear, range_of
 from textsignal.text.features import NOT
-from textsignal.text.word_lists import JUDGING
+from textsignal.text.tokenise import JUDGING
 
 #: Most findings of each kind, and most words that one names.
 TO_FIX, TO_KEEP, WORDS = 3, 2, 4

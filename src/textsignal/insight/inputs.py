@@ -14,9 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from textsignal.checks import check_choice, check_covariate_sizes, check_groups, check_names
 from textsignal.data.covariates.design import Design, Given, as_offset, as_table, missing_cells
 from textsignal.data.covariates.formula import parse_formula
-from textsignal.errors import InputError, RowsError
+from textsignal.errors import InputError, RowsError, shown
 from textsignal.reading.observed import Observed
-from textsignal.stored_values import shown
 from textsignal.text.tokens import SentenceTexts
 
 Times = NDArray[np.datetime64]

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from textsignal.errors import InputError
 from textsignal.families import Family
@@ -260,26 +259,6 @@ def range_of(theme: Any, measure: str) -> Range | None:
 def is_clear(theme: Any, measure: str) -> bool:
     """Return True if a theme's cost or gain is significant, or was not tested."""
     return bool(getattr(theme, f"{measure}_clear", None) in (None, True))
-
-
-def told_from_nothing(rows: pd.DataFrame, level: float) -> pd.Series:
-    """Return which costs or gains are significant, with all themes tested together; rows : of an `EffectTable`."""
-    return (rows["p_holm"] < 1 - level) & (rows["estimate"] > 0)
-
-
-def with_clear(drivers: pd.DataFrame, effects: pd.DataFrame, level: float) -> pd.DataFrame:
-    """Insert cost_clear and gain_clear into a table of drivers that has ranges.
-
-    effects : of an `EffectTable`; Holm's p values cover all themes and groups together.
-    """
-    keys = [name for name in ("group", "theme") if name in drivers]
-    order = pd.MultiIndex.from_frame(drivers[keys])
-    for name in MEASURES:
-        rows = effects[effects["quantity"] == name]
-        clear = told_from_nothing(rows, level)
-        found = clear.set_axis(pd.MultiIndex.from_frame(rows[keys])).loc[order]
-        drivers.insert(drivers.columns.get_loc(f"{name}_high") + 1, f"{name}_clear", found.to_numpy())
-    return drivers
 
 
 def check_interval(interval: float | None) -> None:

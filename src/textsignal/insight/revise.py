@@ -25,8 +25,8 @@ class Revision:
     labels: Labels
 
 
-def theme_number(theme: Theme, labels: Sequence[str]) -> int:
-    """Return the number of a theme that is given by number or by label.
+def theme_number(theme: Theme, labels: Sequence[str], noun: str = "theme") -> int:
+    """Return the number of a theme that is given by number or by label; noun : "theme" or "topic", for messages.
 
     Examples
     --------
@@ -36,16 +36,16 @@ def theme_number(theme: Theme, labels: Sequence[str]) -> int:
     if isinstance(theme, str):
         found = [k for k, label in enumerate(labels) if label == theme]
         if len(found) != 1:
-            count = f"{len(found)} themes have" if found else "no theme has"
+            count = f"{len(found)} {noun}s have" if found else f"no {noun} has"
             listed = "; ".join(f"{k} {label!r}" for k, label in enumerate(labels))
             raise InputError(f"{count} the label {theme!r}; give a number or one of: {listed}")
         return found[0]
     try:
         number = operator.index(theme)
     except TypeError:
-        raise InputError(f"theme={theme!r} is neither a number nor a label of a theme") from None
+        raise InputError(f"{noun}={theme!r} is neither a number nor a label of a {noun}") from None
     if isinstance(theme, bool) or not 0 <= number < len(labels):
-        raise InputError(f"theme={theme!r} is not a theme; themes are numbered from 0 to {len(labels) - 1}")
+        raise InputError(f"{noun}={theme!r} is not a {noun}; {noun}s are numbered from 0 to {len(labels) - 1}")
     return number
 
 

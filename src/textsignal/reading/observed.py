@@ -17,7 +17,7 @@ from textsignal.data.covariates.design import Given
 from textsignal.errors import InputError
 from textsignal.families import Family
 from textsignal.families.responses import as_numbers, as_response, in_numbers
-from textsignal.text.markup import without_markup
+from textsignal.text.cleaning import without_markup
 from textsignal.text.tokens import SentenceTexts, TokenisedTexts, read_sentences
 
 

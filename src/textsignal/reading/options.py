@@ -56,7 +56,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Scale:
+class ResponseScale:
     """The requested family and levels of one response."""
 
     family: str | Family
@@ -121,10 +121,10 @@ class Scale:
         return Response(observed.counted, families, observed.given)
 
 
-def scales_of(options: Options, names: Sequence[str]) -> list[Scale]:
+def scales_of(options: Options, names: Sequence[str]) -> list[ResponseScale]:
     """Return the requested family and levels of each response; both may be one for all, or a mapping by name."""
     return [
-        Scale(family, levels)
+        ResponseScale(family, levels)
         for family, levels in zip(
             _of_each("family", options.family, names, AUTO),
             _of_each("levels", options.levels, names, None),
@@ -143,21 +143,21 @@ def _of_each(option: str, value: Any, names: Sequence[str], otherwise: Any) -> l
     return [value.get(name, otherwise) for name in names]
 
 
-def scale_of(options: Options) -> Scale:
+def scale_of(options: Options) -> ResponseScale:
     """Return the requested family and levels of the only response."""
     for name in ("family", "levels"):
         if isinstance(value := getattr(options, name), Mapping):
             raise InputError(f"{name}={value!r} names responses; give them as a DataFrame, a column for each")
-    return Scale(options.family, options.levels)
+    return ResponseScale(options.family, options.levels)
 
 
 def tokenise(options: Options, texts: Iterable[str] | SentenceTexts) -> SentenceTexts:
     """Cut texts into sentences and words, by the negations of the requested language."""
     check(options)
-    return texts_in_use.tokenise(texts, language_of(options))
+    return texts_in_use.tokenise(texts, language_of(options), options.n_jobs)
 
 
-def fit_one(options: Options, scale: Scale, observed: Observed) -> tuple[Reader, list[Observed]]:
+def fit_one(options: Options, scale: ResponseScale, observed: Observed) -> tuple[Reader, list[Observed]]:
     """Fit themes to one response, or to each of its classes; return the texts of each reader too."""
     family = observed.family
     if family is not None and family.classifies:
@@ -169,7 +169,7 @@ def fit_one(options: Options, scale: Scale, observed: Observed) -> tuple[Reader,
 
 
 def fit_several(
-    options: Options, scales: Sequence[Scale], observed: Mapping[str, Observed]
+    options: Options, scales: Sequence[ResponseScale], observed: Mapping[str, Observed]
 ) -> tuple[Reader, list[Observed]]:
     """Fit shared themes to several responses, by their names."""
     responses = []
@@ -244,7 +244,9 @@ def number_of(options: Options) -> int:
 
 
 def check(options: Options) -> None:
-    """Raise if the number of themes is text other than "auto"."""
+    """Raise if the number of themes is text other than "auto", or that of threads is not one."""
+    if options.n_jobs == 0 or not isinstance(options.n_jobs, int | np.integer | None):
+        raise InputError(f"n_jobs={options.n_jobs!r} must be a number of threads, or -1 for all cores")
     if isinstance(options.n_themes, str) and not is_auto_number(options.n_themes):
         raise InputError(f"n_themes={options.n_themes!r} must be a whole number of at least 1, or 'auto'")
 
@@ -262,8 +264,6 @@ def check_themes(options: Options, n_texts: int | None = None) -> dict[str, list
         )
     if options.max_terms is not None:
         check_number("max_terms", options.max_terms, least=1, whole=True)
-    if options.n_jobs == 0 or not isinstance(options.n_jobs, int | np.integer | None):
-        raise InputError(f"n_jobs={options.n_jobs!r} must be a number of threads, or -1 for all cores")
     kernels_of(options.device)
     return _seed_words(options.seed_words, n_themes)
 

@@ -19,7 +19,8 @@ from textsignal.reading.observed import Observed
 from textsignal.reading.themes import ThemeReader, predict_all
 from textsignal.stored_values import rule
 from textsignal.text.tokens import SentenceTexts
-from textsignal.training.class_chances import class_predictors, fit_class_chances
+from textsignal.training.contributions import COMMON_SPREAD
+from textsignal.training.glm import ResponseModel, fit_glm, linear_predictor
 
 #: The family of a class against all others.
 ONE_CLASS = Bernoulli((0, 1))
@@ -55,8 +56,13 @@ class ResponseReader:
 class ClassReader:
     """Fitted models of themes and tone for each class against all others, with the same themes.
 
+        log P(class c) / P(first class) = intercept_c + sum over classes d of slope_dc eta_d
+
+    eta_d is the linear predictor of class d against all others, out of fold for training texts. The probabilities sum
+    to 1 and are calibrated on texts that tone has not seen.
+
     family : a Categorical; readers : one for each class.
-    coefficients : (classes + 1, classes - 1) of the class probabilities (`training.class_chances`).
+    coefficients : (classes + 1, classes - 1) slopes, and intercepts last.
     """
 
     noun: ClassVar[str] = "class"
@@ -73,8 +79,9 @@ class ClassReader:
         responses = np.column_stack([known.responses for known in training])
         y = np.where(np.isnan(responses).any(axis=1), np.nan, np.nan_to_num(responses).argmax(axis=1))
         with local_compute(readers[0].n_jobs) as compute:
-            coefficients = fit_class_chances(predictors, y, training[0].weight, family, compute)
-        return cls(family, tuple(readers), coefficients)
+            model = ResponseModel(family, compute, 0.5 / COMMON_SPREAD**2, fit_intercept=True)
+            fit = fit_glm(model, predictors, y, training[0].weight)
+        return cls(family, tuple(readers), fit.coefficients)
 
     def check(self) -> None:
         """Raise ValueError if classes differ in their themes, or are only two: a stored model may be damaged."""
@@ -101,7 +108,7 @@ class ClassReader:
 
     def predictors(self, of_each: Sequence[Vector]) -> Vector:
         """Return (texts, classes - 1) linear predictors of the family; of_each : (texts,) of each class."""
-        return class_predictors(self.coefficients, np.column_stack(of_each))
+        return linear_predictor(np.column_stack(of_each), self.coefficients[:-1], self.coefficients[-1])
 
 
 #: A model of one response, of several, or of classes.

@@ -23,8 +23,14 @@ from textsignal.reading.words import ThemeWords, plain_profiles, theme_words
 from textsignal.text.features import NEGATED, WORD
 from textsignal.text.tokens import SentenceTexts
 from textsignal.training.theme_model import with_themes
-from textsignal.training.theme_predictions import PredictionLexicon, ThemePredictor
-from textsignal.training.theme_reading import FittedThemes, ThemeReading, by_document, knowing, read_together
+from textsignal.training.theme_reading import (
+    FittedThemes,
+    ThemePredictor,
+    ThemeReading,
+    by_document,
+    knowing,
+    read_together,
+)
 from textsignal.training.themes import Themes
 
 
@@ -135,8 +141,7 @@ class ThemeReader:
     @cached_property
     def predictor(self) -> ThemePredictor:
         """Reader of the inputs of predictions."""
-        fitted = self.fitted
-        return ThemePredictor(PredictionLexicon.of(fitted.features, fitted.terms), fitted.themes)
+        return ThemePredictor.of(self.fitted)
 
     def shares_themes(self, other: ThemeReader) -> bool:
         """True if another reader has the same features, terms and themes, so that texts can be read for both."""

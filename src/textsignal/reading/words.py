@@ -14,10 +14,10 @@ from textsignal.arrays import Array, Vector
 from textsignal.compute.counting import count_numbers, placed_sums
 from textsignal.stored_values import rule
 from textsignal.text.features import NOT, PHRASE
+from textsignal.text.tokenise import DESCRIBING
 from textsignal.text.tokens import SentenceTexts
-from textsignal.text.word_lists import DESCRIBING
-from textsignal.training.coherence import coherence as term_coherence
 from textsignal.training.theme_reading import FittedThemes, ThemeReading, by_document
+from textsignal.training.topics import coherence as term_coherence
 
 #: Entries of a label, and the most relevant terms they are chosen from.
 LABEL_ENTRIES, LABEL_CHOICE = 3, 12

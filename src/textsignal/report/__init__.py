@@ -1,4 +1,1 @@
-"""Report: content from `values`, one self-contained HTML file from `page`.
-
-Nothing is imported here: charts are slow to import, and most commands do not need them.
-"""
+"""Report: content from `values`, one HTML file from `page`. Nothing is imported here: charts are slow to import."""

@@ -16,9 +16,9 @@ from textsignal.arrays import Vector
 from textsignal.data.write import whole_file
 from textsignal.errors import InputError
 from textsignal.estimators import Predictions
-from textsignal.estimators.skill import r2_score
+from textsignal.estimators.predictions import r2_score
 from textsignal.insight.examples import find_texts
-from textsignal.text.masking import masked
+from textsignal.text.cleaning import masked_characters
 
 #: Words in a cloud, with their smallest and largest size; texts quoted for a topic, and characters of each.
 CLOUD, SIZES, QUOTED, CHARACTERS = 30, (0.8, 2.4), 2, 600
@@ -107,5 +107,8 @@ def _card(
     quotes = []
     if predictions.family.n_predictors == 1:
         examples = find_texts(number, QUOTED, None, texts, responses, predictions)
-        quotes = [(masked(text)[:CHARACTERS], response) for text, response in examples[["text", "response"]].to_numpy()]
+        quotes = [
+            ("".join(masked_characters(text))[:CHARACTERS], response)
+            for text, response in examples[["text", "response"]].to_numpy()
+        ]
     return TopicCard(number, row["label"], row["prevalence"], [*zip(row["terms"], sizes.tolist(), strict=True)], quotes)

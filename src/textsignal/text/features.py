@@ -1,42 +1,311 @@
-"""Features of texts: words, negated words and phrases of two words, which tone has effects for; and content terms."""
+"""Counts of words, pairs and terms in texts, and the features learnt from them.
+
+Features are words, negated words and phrases of two words, which tone has effects for; content terms are what themes
+are made of.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import compress, pairwise
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
-from textsignal.compute.counting import find_features, key_table, sentence_sums
+from textsignal.compute.counting import count_pairs, count_words, find_features, key_table, number_keys, sentence_sums
 from textsignal.compute.engines import Engine
+from textsignal.compute.engines.local import LocalEngine
 from textsignal.stored_values import rule
-from textsignal.text.counts import TextBlock, TextCounts, blocks_of, parts_of_pairs
-from textsignal.text.tokens import SentenceTexts
-from textsignal.text.word_lists import GENERAL, OPINION, negates
+from textsignal.text.scanning import count_rows
+from textsignal.text.tokenise import GENERAL, OPINION, negates
+from textsignal.text.tokens import SentenceTexts, TokenisedTexts, Vocabulary, starts_of
 
 #: Prefix of a negated word, among features and for people.
 NOT = "not "
 #: Weight of a phrase compared with a word: most phrases add little to their words.
 PHRASE_SIZE = 0.5
 WORD, NEGATED, PHRASE, NEGATED_PHRASE = range(4)
-#: The most features; those in the most documents are kept.
+#: The most features; those in the most texts are kept.
 MOST_FEATURES = 250_000
+#: Approximate number of words in a block, enough to pay for its overhead and few enough for memory; and of those that
+#: one thread counts at a time.
+BLOCK_WORDS, THREAD_WORDS = 2**19, 2**18
+#: The most distinct words and pairs that are counted.
+MOST_WORDS, MOST_PAIRS = 2**20, 2**23
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class TextBlock:
+    """Consecutive texts, sharing the memory of all.
+
+    sentence, word : the first of each; documents : (sentences,) the text of each, from 0 in the block.
+    ends : (texts + 1,) where each text's sentences begin; indptr : (sentences + 1,) where each sentence's words
+    do; codes, under, negated : (all words,) as in `SentenceTexts`.
+    """
+
+    sentence: int
+    word: int
+    documents: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    indptr: NDArray[np.int64]
+    codes: NDArray[np.int32]
+    under: NDArray[np.bool_]
+    negated: NDArray[np.bool_]
+
+
+def blocks_of(texts: SentenceTexts) -> list[TextBlock]:
+    """Cut texts into blocks of about `BLOCK_WORDS` words, or of one text that has more.
+
+    Examples
+    --------
+    >>> from textsignal.text.tokens import read_sentences
+    >>> [block.ends.tolist() for block in blocks_of(read_sentences(["Clean. Quiet.", "", "Fine"]))]
+    [[0, 2, 2, 3]]
+    """
+    ends, words, n_texts = texts.sentence_ends, texts.document_indptr, len(texts)
+    edges = np.searchsorted(words, np.arange(0, words[-1] + BLOCK_WORDS, BLOCK_WORDS))
+    edges = np.unique([0, *np.minimum(edges, n_texts), n_texts]) if n_texts else np.zeros(2, dtype=np.int64)
+
+    def block(start: int, stop: int) -> TextBlock:
+        sentences, of_words = slice(ends[start], ends[stop]), slice(words[start], words[stop])
+        return TextBlock(
+            sentence=int(ends[start]),
+            word=int(words[start]),
+            documents=texts.documents[sentences] - start,
+            ends=ends[start : stop + 1] - ends[start],
+            indptr=texts.indptr[ends[start] : ends[stop] + 1] - words[start],
+            codes=texts.codes[of_words],
+            under=texts.under[of_words],
+            negated=texts.negated[of_words],
+        )
+
+    return [block(start, stop) for start, stop in pairwise(edges.tolist())]
+
+
+@dataclass(frozen=True, eq=False)
+class TextCounts:
+    """Counts of words and pairs in texts. Counts of blocks add up.
+
+    documents, plain, negated : (words,) texts in which each occurs, occurs plain, and occurs negated.
+    occurrences : (words,) of each.
+    pairs : (pairs,) of neighbours, as of `count_pairs`; in_documents : (pairs,) texts in which each occurs.
+    """
+
+    documents: Counts
+    plain: Counts
+    negated: Counts
+    occurrences: Counts
+    pairs: Counts
+    in_documents: Counts
+
+
+def parts_of_pairs(pairs: Counts) -> tuple[Counts, Counts, Counts]:
+    """Return first and second word of pairs, and 1 if both stand under a negation."""
+    return pairs >> 32, (pairs >> 1) & (2**31 - 1), pairs & 1
+
+
+def count_texts(texts: SentenceTexts, engine: Engine) -> TextCounts:
+    """Count words and pairs, block by block."""
+    n_words = len(texts.words)
+
+    def counted(block: TextBlock) -> TextCounts:
+        words = count_words(block.codes, block.negated, block.indptr, block.documents, n_words)
+        return TextCounts(*words, *count_pairs(block.codes, block.indptr, block.documents, block.under))
+
+    blocks = engine.map(counted, blocks_of(texts))
+    of_words = [(part.documents, part.plain, part.negated, part.occurrences) for part in blocks]
+    documents, plain, negated, occurrences = np.sum(of_words, axis=0)
+    pairs, in_documents = _summed([(part.pairs, part.in_documents) for part in blocks])
+    return TextCounts(documents, plain, negated, occurrences, pairs, in_documents)
+
+
+def _summed(parts: Sequence[tuple[Counts, Counts]]) -> tuple[Counts, Counts]:
+    """Distinct pairs, as they first occur, and the sum of the counts of each."""
+    pairs, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    distinct, numbers = number_keys(pairs)
+    return distinct, np.bincount(numbers, counts, len(distinct)).astype(np.int64)
+
+
+class MergedCounts:
+    """Counts over shards with separate numbers of words: exact up to a limit, then with a known error.
+
+    If there are more than `most_words` distinct words or `most_pairs` pairs, the rarest are discarded. The others then
+    occur in up to `error` more texts than counted.
+
+    Examples
+    --------
+    >>> from textsignal.compute.engines.local import LocalEngine
+    >>> from textsignal.text.tokens import read_sentences
+    >>> merged = MergedCounts()
+    >>> for texts in (read_sentences(["clean room", "room"]), read_sentences(["noisy room"])):
+    ...     merged.add(texts.words, count_texts(texts, LocalEngine()))
+    >>> merged.words, merged.counts.documents, merged.error
+    (['clean', 'room', 'noisy'], array([1, 3, 1]), 0)
+    """
+
+    def __init__(self, most_words: int = MOST_WORDS, most_pairs: int = MOST_PAIRS) -> None:
+        self.most_words, self.most_pairs = most_words, most_pairs
+        self.error = 0
+        self._vocabulary = Vocabulary()
+        self._of_words = np.zeros((4, 0), np.int64)
+        self._pairs, self._in_documents = (np.zeros(0, np.int64) for _ in range(2))
+        self._waiting: list[tuple[Counts, Counts]] = []
+
+    def add(self, words: Sequence[str], counts: TextCounts, error: int = 0) -> None:
+        """Add counts of texts with these distinct words; error : by how much each may be too low."""
+        self.error += error
+        numbers = self._vocabulary.number(words).astype(np.int64)
+        missing = len(self._vocabulary) - self._of_words.shape[1]
+        self._of_words = np.pad(self._of_words, ((0, 0), (0, missing)))
+        self._of_words[:, numbers] += (counts.documents, counts.plain, counts.negated, counts.occurrences)
+        first, second, under = parts_of_pairs(counts.pairs)
+        self._waiting.append(((numbers[first] << 32) + 2 * numbers[second] + under, counts.in_documents))
+        if sum(len(pairs) for pairs, _ in self._waiting) > max(len(self._pairs), self.most_pairs // 8):
+            self._merge()
+
+    @property
+    def words(self) -> list[str]:
+        """The distinct words that are not discarded, by first occurrence."""
+        self._merge()
+        return self._vocabulary.words
+
+    @property
+    def counts(self) -> TextCounts:
+        """Sum of all counts."""
+        self._merge()
+        documents, plain, negated, occurrences = self._of_words
+        return TextCounts(documents, plain, negated, occurrences, self._pairs, self._in_documents)
+
+    def _merge(self) -> None:
+        """Add waiting pairs; discard the rarest of too many."""
+        if self._waiting:
+            together = [(self._pairs, self._in_documents), *self._waiting]
+            self._waiting = []
+            self._pairs, self._in_documents = _summed(together)
+            self._discard(_rarest(self._of_words[0], self.most_words), _rarest(self._in_documents, self.most_pairs))
+
+    def _discard(self, word_limit: int, pair_limit: int) -> None:
+        """Discard words in at most `word_limit` texts and pairs in at most `pair_limit`."""
+        if not word_limit and not pair_limit:
+            return
+        self.error += max(word_limit, pair_limit)
+        kept = self._of_words[0] > word_limit
+        numbers = np.where(kept, np.cumsum(kept) - 1, -1)
+        self._vocabulary = Vocabulary(compress(self._vocabulary.words, kept.tolist()))
+        self._of_words = self._of_words[:, kept]
+        first, second, under = parts_of_pairs(self._pairs)
+        held = (self._in_documents > pair_limit) & kept[first] & kept[second]
+        first, second = numbers[first[held]], numbers[second[held]]
+        self._pairs, self._in_documents = (first << 32) + 2 * second + under[held], self._in_documents[held]
+
+
+def _rarest(counts: NDArray[np.int64], most: int) -> int:
+    """The count up to which words are discarded so that at most `most` stay; 0 if they are not too many.
+
+    A quarter more than necessary, so that it is not repeated with every block.
+    """
+    if len(counts) <= most:
+        return 0
+    return int(np.partition(counts, len(counts) - most * 3 // 4)[len(counts) - most * 3 // 4])
+
+
+def count_terms(
+    tokens: TokenisedTexts, stop_words: frozenset[str], lengths: range, vocabulary: Mapping[str, int] | None = None
+) -> tuple[sp.csr_matrix, list[str]]:
+    """Count terms: runs of consecutive words of these lengths, without stop words.
+
+    vocabulary : column of each term; None takes every term, in alphabetical order.
+
+    Returns (texts, terms) counts with sorted indices, and the terms.
+
+    Examples
+    --------
+    >>> from textsignal.text.tokens import tokenised
+    >>> counts, terms = count_terms(tokenised(["not the room", "room, room"]), frozenset(["the"]), range(1, 3))
+    >>> terms
+    ['not', 'not room', 'room', 'room room']
+    >>> counts.toarray()
+    array([[1, 1, 1, 0],
+           [0, 0, 2, 1]])
+    """
+    kept = np.array([word not in stop_words for word in tokens.words], dtype=bool)[tokens.codes]
+    codes, documents = tokens.codes[kept], np.repeat(np.arange(len(tokens)), np.diff(tokens.indptr))[kept]
+    # Runs of one word, of two, and so on: where they start, the number of each, and the names of the numbers.
+    starts, numbers, names = np.arange(len(codes)), codes, tokens.words
+    runs = []
+    for length in range(1, max(lengths) + 1):
+        if length > 1:
+            ends = starts + length - 1
+            inside = ends < len(codes)
+            inside[inside] = documents[starts[inside]] == documents[ends[inside]]
+            pairs = numbers[inside].astype(np.int64) * len(tokens.words) + codes[ends[inside]]
+            distinct, numbers = number_keys(pairs)
+            firsts, seconds = (part.tolist() for part in np.divmod(distinct, max(len(tokens.words), 1)))
+            words = zip(firsts, seconds, strict=True)
+            starts, names = starts[inside], [f"{names[first]} {tokens.words[second]}" for first, second in words]
+        if length in lengths:
+            runs.append((starts, numbers.astype(np.int32), names))
+    if vocabulary is None:
+        terms = sorted({names[k] for _, numbers, names in runs for k in np.unique(numbers).tolist()})
+        vocabulary = {term: column for column, term in enumerate(terms)}
+    counts = sp.csr_matrix((len(tokens), len(vocabulary)), dtype=np.int64)
+    for starts, numbers, names in runs:
+        indptr = np.searchsorted(documents[starts], np.arange(len(tokens) + 1))
+        columns = np.array([vocabulary.get(name, -1) for name in names], dtype=np.int32)
+        of_run = count_codes(numbers, indptr, columns, len(vocabulary))
+        counts = of_run if len(runs) == 1 else counts + of_run
+    return counts, list(vocabulary)
+
+
+def count_codes(
+    codes: NDArray[np.int32],
+    indptr: NDArray[np.int64],
+    columns: NDArray[np.int32],
+    n_columns: int,
+    n_jobs: int | None = -1,
+) -> sp.csr_matrix:
+    """Return (texts, columns) counts with sorted indices.
+
+    codes : numbers of words; indptr : (texts + 1,) where each text begins in it.
+    columns : (numbers,) the column of each, -1 if absent. n_jobs : threads.
+
+    Examples
+    --------
+    >>> from textsignal.text.tokens import tokenised
+    >>> tokens = tokenised(["not the room", "room, room"])
+    >>> count_codes(tokens.codes, tokens.indptr, np.array([0, -1, 1], np.int32), 2).toarray()
+    array([[1, 1],
+           [0, 2]])
+    """
+    step = max(THREAD_WORDS, n_columns)
+    inner = np.searchsorted(indptr, np.arange(step, indptr[-1], step))
+    edges = [0, *np.unique(inner).tolist(), len(indptr) - 1]
+
+    def count(rows: tuple[int, int]) -> Sequence[NDArray]:
+        return count_rows(codes, indptr, *rows, columns, n_columns)
+
+    with LocalEngine(n_jobs) as engine:
+        parts = engine.map(count, list(pairwise(edges)))
+    sizes, cells, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    shape = (len(indptr) - 1, n_columns)
+    return sp.csr_matrix((counts, cells, starts_of(sizes)), shape=shape)
 
 
 @dataclass(frozen=True, eq=False)
 class Occurrences:
-    """Every occurrence of a feature in texts, document by document.
+    """Every occurrence of a feature, text by text.
 
     words, sentences : (occurrences,) the word of the texts it belongs to, and its sentence; a phrase belongs to its
         second word.
     features : (occurrences,) its number in the names.
-    values : (occurrences,) its share of the document: an equal part, for every occurrence of feature f in
-        document i, of z_if = size_f sqrt(n_if) / |size sqrt(n_i)|.
+    values : (occurrences,) its share of the text: every occurrence of feature f in text i has an equal part of
+        z_if = size_f sqrt(n_if) / |size sqrt(n_i)|.
     """
 
     words: NDArray[np.int32]
@@ -101,14 +370,14 @@ class Features:
         return self.kinds >= PHRASE
 
     def read(self, texts: SentenceTexts, engine: Engine) -> tuple[Occurrences, sp.csr_array]:
-        """Return every occurrence of these features, and their (documents, features) counts."""
+        """Return every occurrence of these features, and their (texts, features) counts."""
         parts = self._found(texts, engine, located=True)
         occurrences = Occurrences(*engine.map(np.concatenate, [*zip(*(part[0] for part in parts), strict=True)]))
         rows, indices, data = zip(*(part[1] for part in parts), strict=True)
         return occurrences, self._counts(rows, np.concatenate(indices), np.concatenate(data))
 
     def count(self, texts: Sequence[SentenceTexts], engine: Engine) -> sp.csr_array:
-        """Return (documents, features) counts, in two bytes each if these suffice.
+        """Return (texts, features) counts, in two bytes each if these suffice.
 
         texts : parts that follow each other.
         """
@@ -124,9 +393,9 @@ class Features:
         return self._counts(rows, indices[:end], data[:end])
 
     def _counts(self, rows: Sequence[NDArray], indices: NDArray, data: NDArray) -> sp.csr_array:
-        """Counts of blocks, one after the other; rows : where each document of a block begins in it."""
+        """Counts of blocks, one after the other; rows : where each text of a block begins in it."""
         sizes = np.concatenate([np.diff(indptr) for indptr in rows])
-        indptr = np.concatenate([[0], np.cumsum(sizes)])
+        indptr = starts_of(sizes)
         # With an indptr of eight bytes SciPy would copy indices into as many.
         small = indptr.astype(np.int32) if indptr[-1] < 2**31 else indptr
         return sp.csr_array((data, indices, small), shape=(len(sizes), len(self)))
@@ -158,15 +427,14 @@ class Features:
         words, negated = (np.flatnonzero(self.kinds == kind) for kind in (WORD, NEGATED))
         phrases = np.flatnonzero(self.is_phrase)
         under = self.kinds[phrases] == NEGATED_PHRASE
-        parts: defaultdict[str, int] = defaultdict()
-        parts.default_factory = parts.__len__
-        numbers = [parts[part] for j in phrases.tolist() for part in self.names[j].split(" ")[-2:]]
-        of_parts = np.array(numbers, dtype=np.int64).reshape(-1, 2)
+        parts = Vocabulary()
+        numbers = parts.number(part for j in phrases.tolist() for part in self.names[j].split(" ")[-2:])
+        of_parts = numbers.astype(np.int64).reshape(-1, 2)
         pairs = 2 * (of_parts[:, 0] * len(parts) + of_parts[:, 1]) + under
         return Known(
             {self.names[j]: j for j in words.tolist()},
             {self.names[j].removeprefix(NOT): j for j in negated.tolist()},
-            dict(parts),
+            {word: number for number, word in enumerate(parts.words)},
             key_table(pairs, phrases),
         )
 
@@ -179,7 +447,6 @@ def learn_features(words: Sequence[str], counts: TextCounts, least_documents: in
     Examples
     --------
     >>> from textsignal.compute.engines.local import LocalEngine
-    >>> from textsignal.text.counts import count_texts
     >>> from textsignal.text.tokens import read_sentences
     >>> texts = read_sentences(["Not clean. Front desk.", "not clean", "front desk"])
     >>> learn_features(texts.words, count_texts(texts, LocalEngine()), 2, phrases=True).names
@@ -201,7 +468,7 @@ def learn_features(words: Sequence[str], counts: TextCounts, least_documents: in
 
 
 def _least(in_documents: NDArray[np.int64], least: int) -> int:
-    """The number of documents that at most `MOST_FEATURES` features reach; at least `least`."""
+    """The least number of texts that at most `MOST_FEATURES` features are in; at least `least`."""
     if np.count_nonzero(in_documents >= least) <= MOST_FEATURES:
         return least
     return int(np.partition(in_documents, -MOST_FEATURES - 1)[-MOST_FEATURES - 1]) + 1
@@ -218,14 +485,13 @@ def content_terms(
     """Return the most frequent content words, in alphabetical order.
 
     Excluded are stop words, negations, small words of opinion, general words, numbers, contractions, and words in fewer
-    documents than `least_documents`.
+    texts than `least_documents`.
 
     words : the distinct words of the counted texts.
 
     Examples
     --------
     >>> from textsignal.compute.engines.local import LocalEngine
-    >>> from textsignal.text.counts import count_texts
     >>> from textsignal.text.tokens import read_sentences
     >>> texts = read_sentences(["The room was not very clean. I'd really say 10 rooms!"])
     >>> content_terms(texts.words, count_texts(texts, LocalEngine()), "english", frozenset(["the", "was"]), 100, 1)

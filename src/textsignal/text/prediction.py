@@ -1,7 +1,7 @@
-"""Compiled loops of prediction: from words of sentences to tone and shares of documents, one document at a time.
+"""Compiled loops of prediction: from words of sentences to tone and shares of texts, one text at a time.
 
 They compute what `training.theme_reading` computes in NumPy, without what only explanations need. Every loop releases
-the interpreter lock; documents are independent, so that the bits of one do not depend on the others.
+the interpreter lock; texts are independent, so that the bits of one do not depend on the others.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ N_ROOTS = 64
 class Sentences(NamedTuple):
     """Texts cut into sentences, as in `SentenceTexts`.
 
-    edges : (documents + 1,) where each document's sentences begin; indptr : (sentences + 1,) where each sentence begins
+    edges : (texts + 1,) where each text's sentences begin; indptr : (sentences + 1,) where each sentence begins
     among all words; codes, under, negated : (all words,).
     """
 
@@ -39,7 +39,7 @@ class Sentences(NamedTuple):
 
 @compile_loop
 def read_tone(texts, first, last, words, n_parts, phrases, effects, phrase_size, tone, known):  # type: ignore[no-untyped-def]
-    """Write tone of the sentences of documents first to last into tone; into known, whether a document has a feature.
+    """Write tone of the sentences of texts `first` to `last` into tone; into known, True if a text has a feature.
 
         tone_u = sum over occurrences in u of size_f / sqrt(n_if) / |size sqrt(n_i)| t_f
 
@@ -91,7 +91,7 @@ def read_tone(texts, first, last, words, n_parts, phrases, effects, phrase_size,
 
 @compile_loop
 def count_features(features, length, counts):  # type: ignore[no-untyped-def]
-    """Count the features of a document, without -1, into counts; returns their number."""
+    """Count the features of a text, without -1, into counts; returns their number."""
     n_found = 0
     for q in range(length):
         if features[q] >= 0:
@@ -102,7 +102,7 @@ def count_features(features, length, counts):  # type: ignore[no-untyped-def]
 
 @compile_loop
 def read_terms(texts, first, last, words, term_weights, known):  # type: ignore[no-untyped-def]
-    """Count content terms of the sentences of documents first to last; documents that have one are known.
+    """Count content terms of the sentences of texts first to last; texts that have one are known.
 
     words : (distinct words, 4) numbers of each; term_weights : (terms,) weight of an occurrence.
 
@@ -139,12 +139,12 @@ def read_terms(texts, first, last, words, term_weights, known):  # type: ignore[
 
 @compile_loop
 def gather(texts, first, last, W, prevalence, sentence_tone, tone, shares):  # type: ignore[no-untyped-def]
-    """Sum up tone about each theme and share of the text, of documents first to last.
+    """Sum up tone about each theme and share of the text, of texts first to last.
 
-    A sentence without weight has the shares of its document, a document without any those of the prevalence.
+    A sentence without weight gets the shares of its text, a text without any gets the prevalence.
 
-    W : (sentences of these documents, themes or more) weights; sentence_tone : (sentences, tones); tone : (tones,
-    documents, themes) and shares : (documents, themes), the output.
+    W : (sentences of these texts, themes or more) weights; sentence_tone : (sentences, tones); tone : (tones,
+    texts, themes) and shares : (texts, themes), the output.
     """
     n_themes, start = len(prevalence), texts.edges[first]
     whole, place = np.empty(n_themes), np.empty(n_themes)

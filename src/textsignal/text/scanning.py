@@ -63,16 +63,16 @@ def pack(word: str) -> int:
 
 @compile_loop
 def survey(texts):  # type: ignore[no-untyped-def]
-    """Return (texts,) whether each contains anything beyond ASCII, and whether it contains a "<" or a "&"."""
+    """Return (texts,) True if it contains anything beyond ASCII, and True if it contains a "<" or a "&"."""
     n_texts = len(texts.offsets) - 1
     beyond, markup = np.empty(n_texts, np.bool_), np.empty(n_texts, np.bool_)
     for i in range(n_texts):
-        bits, found = np.uint8(0), np.uint8(0)
+        bits, marked = np.uint8(0), np.uint8(0)
         for p in range(texts.offsets[i], texts.offsets[i + 1]):
             byte = texts.data[p]
             bits |= byte
-            found |= np.uint8(byte == 0x26) | np.uint8(byte == 0x3C)
-        beyond[i], markup[i] = bits >= 0x80, found > 0
+            marked |= np.uint8(byte == 0x26) | np.uint8(byte == 0x3C)
+        beyond[i], markup[i] = bits >= 0x80, marked > 0
     return beyond, markup
 
 
@@ -101,17 +101,12 @@ def _decode(data, start, end, text):  # type: ignore[no-untyped-def]
 
 
 @compile_loop
-def _longest(offsets, first, last):  # type: ignore[no-untyped-def]
-    longest = 0
-    for i in range(first, last):
-        longest = max(longest, offsets[i + 1] - offsets[i])
-    return longest
-
-
-@compile_loop
 def mark_pages(texts, beyond, pages):  # type: ignore[no-untyped-def]
     """Mark the pages of all characters of the texts that go beyond ASCII."""
-    text = np.empty(_longest(texts.offsets, ZERO, len(beyond)), np.uint32)
+    longest = ZERO
+    for i in range(len(beyond)):
+        longest = max(longest, texts.offsets[i + 1] - texts.offsets[i])
+    text = np.empty(longest, np.uint32)
     for i in range(len(beyond)):
         if beyond[i]:
             for p in range(_decode(texts.data, texts.offsets[i], texts.offsets[i + 1], text)):
@@ -136,7 +131,7 @@ def _strip(looks, start, end):  # type: ignore[no-untyped-def]
 
 @compile_loop
 def _stop_end(text, looks, p, n):  # type: ignore[no-untyped-def]
-    """Where the stop at `p` ends a sentence, -1 if it does not; and whether a space follows."""
+    """Where the stop at `p` ends a sentence, -1 if it does not; and True if a space follows."""
     mark = text[_at(p)]
     if p == 0 or not looks[_at(p - 1)] & STOP:
         behind = _skip(looks, p + 1, n, STOP)
@@ -269,11 +264,9 @@ def _cut(text, looks, n, characters, limits, spans):  # type: ignore[no-untyped-
                 continue
             place, behind, ends = p, p + 1, True
             if kind & STOP:
-                found, spaced = _stop_end(text, looks, p, n)
-                ends = found >= 0 and not (
-                    spaced and found == p + 1 and _is_short(text, looks, start, p, n, characters)
-                )
-                behind = max(found, p + 1)
+                stop, spaced = _stop_end(text, looks, p, n)
+                ends = stop >= 0 and not (spaced and stop == p + 1 and _is_short(text, looks, start, p, n, characters))
+                behind = max(stop, p + 1)
                 place = behind
             elif kind & OTHER_STOP:
                 behind = place = _skip(looks, _skip(looks, p, n, OTHER_STOP), n, CLOSING)
@@ -313,11 +306,11 @@ def grown(array, used, size):  # type: ignore[no-untyped-def]
 def cut_texts(texts, beyond, first, last, characters, limits, whole):  # type: ignore[no-untyped-def]
     """Decode the texts from `first` to `last` and cut them into sentences; each is one sentence if `whole`.
 
-    beyond : (texts,) whether a text goes beyond ASCII.
+    beyond : (texts,) True if a text goes beyond ASCII.
     limits : the most words of a run without a stop that is not cut, and the words of a part otherwise.
 
     Returns code points of all; (texts + 1,) where each text begins; (texts + 1,) where its sentences begin; start and
-    end of every sentence in its text, one after the other; (texts,) whether a text holds an odd character.
+    end of every sentence in its text, one after the other; (texts,) True if a text holds an odd character.
     """
     offsets, kinds, n_texts = texts.offsets, characters.kinds, last - first
     text = np.empty(offsets[last] - offsets[first], np.uint32)
@@ -531,7 +524,7 @@ def mark_negated(codes, indptr, numbers, negates, content, scope, under, negated
     """Mark words under a negation: up to `scope` words after it, until the next pause.
 
     codes : as `read_words` gives them; each becomes the one of `numbers` (distinct words here,).
-    negates, content : (distinct words,) whether a word negates, and whether it can be negated.
+    negates, content : (distinct words,) True if a word negates, and True if it can be negated.
     """
     for i in range(len(indptr) - 1):
         left = 0
@@ -546,14 +539,14 @@ def mark_negated(codes, indptr, numbers, negates, content, scope, under, negated
 
 @compile_loop
 def count_rows(codes, indptr, first, last, columns, n_columns):  # type: ignore[no-untyped-def]
-    """Count columns in each document from `first` to `last`: compressed rows with ascending columns.
+    """Count columns in each text from `first` to `last`: compressed rows with ascending columns.
 
-    codes : numbers of words; indptr : (documents + 1,) where each begins in it.
+    codes : numbers of words; indptr : (texts + 1,) where each begins in it.
     columns : (numbers,) the column of each, -1 if absent.
 
-    Returns (documents,) cells in each row, (cells,) columns and counts.
+    Returns (texts,) cells in each row, (cells,) columns and counts.
     """
-    # Documents of all words in the order of their columns, so that every row is filled from its first column on.
+    # Texts of all words in the order of their columns, so that every row is filled from its first column on.
     places = np.zeros(n_columns + 1, np.int64)
     for p in range(indptr[first], indptr[last]):
         places[columns[codes[_at(p)]] + 1] += 1

@@ -1,4 +1,4 @@
-"""Documents on disk: cut into sentences, each word a number, without their texts.
+"""Texts on disk: cut into sentences, each word a number, without their characters.
 
 A shard is one file of arrays that is written completely or not at all. Every shard has separate numbers of words.
 """
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn, TypeAlias, overload
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import load_file, save_file
 
 from textsignal.errors import InputError, OutputError, StorageError
-from textsignal.text.tokens import SentenceTexts
+from textsignal.text.tokens import SentenceTexts, starts_of
 
 #: Suffix of a file that is being written.
 UNFINISHED = ".unfinished"
@@ -39,11 +39,7 @@ class NotHeld(Sequence[str]):
     def __len__(self) -> int:
         return self.n_texts
 
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[str]: ...
-    def __getitem__(self, place: int | slice) -> NoReturn:
+    def __getitem__(self, rows: Any) -> Any:
         raise IndexError("texts of a shard are not held")
 
 
@@ -62,20 +58,9 @@ Place: TypeAlias = Path | Held
 
 
 def put_arrays(arrays: Mapping[str, NDArray[Any]], path: Path | None) -> Place:
-    """Write arrays to a file, or keep them in memory if `path` is None."""
+    """Write arrays to a file, completely or not at all; keep them in memory if `path` is None."""
     if path is None:
         return Held(arrays)
-    write_arrays(arrays, path)
-    return path
-
-
-def beside(place: Place, ending: str) -> Path | None:
-    """Return a file of the same name with another ending; None if the place is in memory."""
-    return place.with_suffix(ending) if isinstance(place, Path) else None
-
-
-def write_arrays(arrays: Mapping[str, NDArray[Any]], path: Path) -> None:
-    """Write arrays to a file, completely or not at all."""
     unfinished = path.with_name(path.name + UNFINISHED)
     try:
         save_file({name: np.ascontiguousarray(values) for name, values in arrays.items()}, unfinished)
@@ -86,16 +71,22 @@ def write_arrays(arrays: Mapping[str, NDArray[Any]], path: Path) -> None:
         unfinished.unlink(missing_ok=True)
         reason = getattr(error, "strerror", None) or error
         raise OutputError(f"cannot write {path.name} into {path.parent}: {reason}") from error
+    return path
 
 
-def read_arrays(path: Place) -> dict[str, NDArray[Any]]:
+def beside(place: Place, ending: str) -> Path | None:
+    """Return a file of the same name with another ending; None if the place is in memory."""
+    return place.with_suffix(ending) if isinstance(place, Path) else None
+
+
+def read_arrays(place: Place) -> dict[str, NDArray[Any]]:
     """Return arrays of a file, or those in memory; StorageError if the file is missing or damaged."""
-    if isinstance(path, Held):
-        return dict(path.arrays)
+    if isinstance(place, Held):
+        return dict(place.arrays)
     try:
-        return dict(load_file(path))
+        return dict(load_file(place))
     except (OSError, SafetensorError) as error:
-        raise _damaged(path, error) from error
+        raise _damaged(place, error) from error
 
 
 def map_arrays(place: Place) -> dict[str, NDArray[Any]]:
@@ -104,7 +95,7 @@ def map_arrays(place: Place) -> dict[str, NDArray[Any]]:
     Examples
     --------
     >>> path = getfixture("tmp_path") / "0.block"
-    >>> write_arrays({"counts": np.array([1, 2], np.uint16), "sizes": np.array([0.5])}, path)
+    >>> path = put_arrays({"counts": np.array([1, 2], np.uint16), "sizes": np.array([0.5])}, path)
     >>> arrays = map_arrays(path)
     >>> arrays["counts"], arrays["sizes"]
     (array([1, 2], dtype=uint16), array([0.5]))
@@ -121,26 +112,26 @@ def map_arrays(place: Place) -> dict[str, NDArray[Any]]:
     # The size of a header, the header, and arrays, whose offsets it contains.
     begin = 8 + int(memory[:8].view("<u8")[0])
     header = json.loads(memory[8:begin].tobytes())
-    return {name: _viewed(memory[begin:], **header[name]) for name in header if name != "__metadata__"}
+    return {
+        name: memory[begin:][slice(*array["data_offsets"])].view(DTYPES[array["dtype"]]).reshape(array["shape"])
+        for name, array in header.items()
+        if name != "__metadata__"
+    }
 
 
-def _viewed(memory: NDArray[np.uint8], dtype: str, shape: Sequence[int], data_offsets: Sequence[int]) -> NDArray[Any]:
-    return memory[slice(*data_offsets)].view(DTYPES[dtype]).reshape(shape)
-
-
-def _damaged(path: Place, why: object) -> StorageError:
-    if isinstance(path, Held):
+def _damaged(place: Place, why: object) -> StorageError:
+    if isinstance(place, Held):
         return StorageError(f"a shard in memory is damaged ({why}); read the texts again")
-    return StorageError(f"{path} is missing or damaged ({why}); remove {path.parent} and read the texts again")
+    return StorageError(f"{place} is missing or damaged ({why}); remove {place.parent} and read the texts again")
 
 
 def write_shard(texts: SentenceTexts, others: Mapping[str, NDArray[Any]], path: Path | None) -> Place:
-    """Write documents, and other arrays of theirs, to a file; keep them in memory if `path` is None."""
+    """Write texts, and other arrays of theirs, to a file; keep them in memory if `path` is None."""
     arrays: dict[str, NDArray[Any]] = {
         "words": np.frombuffer("\n".join(texts.words).encode("utf-8", "surrogatepass"), np.uint8),
         "codes": texts.codes,
         "n_words": np.diff(texts.indptr).astype(np.int32),
-        "n_sentences": np.bincount(texts.documents, minlength=len(texts)).astype(np.int32),
+        "n_sentences": np.diff(texts.sentence_ends).astype(np.int32),
         "marks": texts.under.astype(np.uint8) + 2 * texts.negated.astype(np.uint8),
     }
     return put_arrays({**arrays, **others}, path)
@@ -171,6 +162,7 @@ def read_shard(path: Place) -> tuple[SentenceTexts, dict[str, NDArray[Any]]]:
     # Compiled loops do not check these numbers.
     if (
         len(sizes) > 1
+        or min(n_sentences.min(initial=0), n_words.min(initial=0)) < 0
         or (len(n_words), len(codes)) != (n_sentences.sum(), n_words.sum())
         or len(marks) != len(codes)
         or (len(codes) and not 0 <= codes.min() <= codes.max() < len(distinct))
@@ -182,7 +174,7 @@ def read_shard(path: Place) -> tuple[SentenceTexts, dict[str, NDArray[Any]]]:
         spans=np.zeros((0, 2), np.int64),
         words=distinct,
         codes=codes,
-        indptr=np.concatenate([[0], np.cumsum(n_words, dtype=np.int64)]),
+        indptr=starts_of(n_words),
         under=(marks & 1).astype(bool),
         negated=(marks & 2).astype(bool),
         cleaned=np.zeros(len(n_sentences), dtype=bool),

@@ -1,17 +1,18 @@
-"""Words of a text, their positions in it, and stop words."""
+"""Words of a text, their positions in it, and lists of words."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from stop_words import AVAILABLE_LANGUAGES, LANGUAGE_MAPPING, get_stop_words
 
 from textsignal.errors import InputError
-from textsignal.text.word_lists import NEGATIONS, OPINION
 
 # Accents and vowel signs as separate characters: `\w` alone would cut words at them.
 MARKS = "".join(chr(code) for code in range(0x0300, 0x1D00) if unicodedata.category(chr(code)) in {"Mn", "Mc"})
@@ -34,38 +35,28 @@ REPLACED = dict.fromkeys("´‘’‛ʼ′", "'") | dict.fromkeys("™℠№", "
 _DROPPED = "\u00ad\u200c\ufe00-\ufe0f\U0001f3fb-\U0001f3ff"
 ODD = re.compile(f"[{''.join(REPLACED)}{_DROPPED}]")
 
-# Contractions that negate nothing; those in 's are for tokenizers that keep it.
-_CONTRACTIONS = """
-    i'm i'd i've i'll you're you'd you've you'll he's he'd he'll she's she'd she'll it's it'd it'll
-    we're we'd we've we'll they're they'd they've they'll who's who'd who've who'll
-    that's that'd that'll there's there'd there'll here's this'll what's what're what'd what'll
-    how's how'd where's where'd when's why's why'd let's y'all
-    could've might've must've should've would've
-    im ive youre youve theyre theyve thats theres
-"""
-_ENGLISH = ENGLISH_STOP_WORDS.union(_CONTRACTIONS.split())
+_LISTS = tomllib.loads(Path(__file__).with_name("word_lists.toml").read_text(encoding="utf-8"))
+#: By language: words that negate, small words that carry opinion, words on every theme, and words that judge a thing
+#: without describing it.
+NEGATIONS, OPINION, GENERAL, JUDGING = (
+    {language: frozenset(listed.split()) for language, listed in _LISTS[name].items()}
+    for name in ("negations", "opinion", "general", "judging")
+)
+#: Content terms that no label is made of: words that judge or describe.
+DESCRIBING = {name: JUDGING[name].union(listed.split()) for name, listed in _LISTS["describing"].items()}
+_ENGLISH = ENGLISH_STOP_WORDS.union(_LISTS["contractions"]["english"].split())
 
 
 def words(text: str) -> list[str]:
     """Return the words of a text, lower-cased, in order.
 
-    A word is a run of two or more letters, digits or underscores of any script. Apostrophes inside a word
-    belong to it, so that negations stay whole, but the possessive 's is dropped. Each emoji or symbol is a
-    separate word, whatever its skin tone. Forms that differ only in encoding (ligatures, full-width
-    letters, separate accents, curly apostrophes) are one word.
+    A word is a run of two or more letters, digits or underscores of any script. Apostrophes inside a word belong to it,
+    so that negations stay whole, but the possessive 's is dropped. Each emoji or symbol is a separate word; its skin
+    tone is dropped. Forms that differ only in encoding (ligatures, full-width letters, separate accents, curly
+    apostrophes) are one word.
 
-    Scripts without spaces give whole runs as one word, and French or Italian elisions (*l'hôtel*) stay whole:
-    for these, give `TextVectorizer` another tokenizer.
-
-    Parameters
-    ----------
-    text : str
-        Any string; none makes this fail.
-
-    Returns
-    -------
-    list of str
-        The words; none contains whitespace.
+    Scripts without spaces give whole runs as one word, and French or Italian elisions (*l'hôtel*) stay whole: for
+    these, give `TextVectorizer` another tokenizer.
 
     Examples
     --------
@@ -80,12 +71,10 @@ def stop_words(which: str | Iterable[str] | None) -> frozenset[str]:
 
     Parameters
     ----------
-    which : str, iterable of str or None
-        ``"english"`` (or ``"en"``) is scikit-learn's list with the contractions that negate nothing ("i'm",
-        "they've", ...). Another language, by English name or ISO code, is the list of the package
-        ``stop-words``. All are without words that negate ("not", "nicht", ...) and small words that carry
-        opinion ("very", "too", ...), as in `word_lists`. An iterable is taken as the list itself, whatever
-        it contains. None is the empty list.
+    which : "english" (or "en") is scikit-learn's list, with the contractions that negate nothing ("i'm", ...).
+        Another language, by English name or ISO code, is the list of the package ``stop-words``. All are without words
+        that negate ("not", "nicht", ...) and small words that carry opinion ("very", "too", ...). An iterable is taken
+        as the list itself, whatever it contains. None is the empty list.
 
     Returns
     -------
@@ -109,7 +98,10 @@ def stop_words(which: str | Iterable[str] | None) -> frozenset[str]:
     if which is None:
         return frozenset()
     if isinstance(which, str):
-        return _stop_words_of(which)
+        name = language_name(which)
+        # Some of the package's lists hold quotation marks and commas around their words.
+        words_of = _ENGLISH if name == "english" else {normalise(word.strip('", ')) for word in get_stop_words(name)}
+        return frozenset(words_of - NEGATIONS[name] - OPINION.get(name, frozenset()))
     if not isinstance(which, Iterable):
         raise InputError(f"stop words are a language, a list of words or None, not {which!r}")
     listed = list(which)
@@ -141,11 +133,17 @@ def is_language_name(language: str) -> bool:
     return language in AVAILABLE_LANGUAGES
 
 
-def _stop_words_of(language: str) -> frozenset[str]:
-    name = language_name(language)
-    # Some of the package's lists hold quotation marks and commas around their words.
-    listed = _ENGLISH if name == "english" else {normalise(word.strip('", ')) for word in get_stop_words(name)}
-    return frozenset(listed - NEGATIONS[name] - OPINION.get(name, frozenset()))
+def negates(word: str, language: str) -> bool:
+    """Return True if a normalised word negates what follows it; always False in a language without a list.
+
+    Examples
+    --------
+    >>> negates("wasn't", "english"), negates("n'aime", "french"), negates("gut", "german"), negates("no", "latin")
+    (True, True, False, False)
+    """
+    if (language == "english" and word.endswith("n't")) or (language == "french" and word.startswith("n'")):
+        return True
+    return word in NEGATIONS.get(language, frozenset())
 
 
 def normalise(text: str) -> str:
@@ -178,10 +176,7 @@ class LocatedTerm:
 
 @dataclass(frozen=True)
 class LocatedText:
-    """The words of a text that are not stop words, and every occurrence of a known term among them.
-
-    text : the text that their positions refer to.
-    """
+    """Words of a text that are not stop words, and every occurrence of a known term; positions are those in `text`."""
 
     text: str
     tokens: tuple[Token, ...]
@@ -192,22 +187,6 @@ class LocatedText:
         """Distinct words that are in no known term, in order."""
         known = {position for term in self.terms for position in term.positions}
         return list(dict.fromkeys(token.word for i, token in enumerate(self.tokens) if i not in known))
-
-
-def located_terms(text: str, tokens: Sequence[Token], vocabulary: Mapping[str, int], lengths: range) -> LocatedText:
-    """Find the terms of a vocabulary among runs of consecutive tokens of these lengths.
-
-    Examples
-    --------
-    >>> tokens = located_words("not clean")
-    >>> located_terms("not clean", tokens, {"clean": 0, "not clean": 1}, range(1, 3)).terms
-    (LocatedTerm(column=0, positions=range(1, 2)), LocatedTerm(column=1, positions=range(0, 2)))
-    """
-    runs = [range(i, i + length) for length in lengths for i in range(len(tokens) - length + 1)]
-    named = [(" ".join(tokens[i].word for i in run), run) for run in runs]
-    return LocatedText(
-        text, tuple(tokens), tuple(LocatedTerm(vocabulary[name], run) for name, run in named if name in vocabulary)
-    )
 
 
 def located_words(text: str, tokenizer: Callable[[str], Iterable[str]] = words) -> list[Token]:
@@ -222,15 +201,14 @@ def located_words(text: str, tokenizer: Callable[[str], Iterable[str]] = words) 
     if tokenizer is words and text.isascii():
         return [Token(match[0], *match.span()) for match in TOKEN.finditer(text.lower())]
     if tokenizer is words:
-        places = list(_places(text))
-        plain = normalise(text)
-        if len(places) == len(plain):
+        sources, plain = list(_sources(text)), normalise(text)
+        if len(sources) == len(plain):
             matches = TOKEN.finditer(plain)
-            return [Token(match[0], places[match.start()][0], places[match.end() - 1][1]) for match in matches]
+            return [Token(match[0], sources[match.start()][0], sources[match.end() - 1][1]) for match in matches]
     return list(_searched(text, tokenizer(text)))
 
 
-def _places(text: str) -> Iterator[tuple[int, int]]:
+def _sources(text: str) -> Iterator[tuple[int, int]]:
     """For every character of the normalised text, start and end of its source."""
     start = 0
     for end in range(1, len(text) + 1):

@@ -1,22 +1,54 @@
-"""Texts with their words as numbers, whole or cut into sentences: each text is read once."""
+"""Texts with their words as numbers, whole or cut into sentences, by one compiled pass over their bytes.
+
+Texts are encoded and read in blocks by threads, and their words get common numbers. `CharacterTable` holds the
+properties of every code point by the patterns of `sentences` and `tokenise`; it is filled in pages, when a text first
+contains a character of one.
+"""
 
 from __future__ import annotations
 
 import re
-from array import array
+import sys
+import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import pairwise
+from functools import cache, cached_property
+from hashlib import blake2b
+from itertools import chain, pairwise
+from threading import Lock
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import DTypeLike, NDArray
 
 from textsignal.compute.counting import renumber
-from textsignal.text.reading import encode, read_blocks, text_keys, texts_at, texts_together
-from textsignal.text.tokenise import PAUSE_MARKS, TOKEN, stop_words, words
-from textsignal.text.word_lists import NEGATIONS, negates
+from textsignal.compute.engines.local import LocalEngine
+from textsignal.data.rows import ArrowTexts, checked_texts
+from textsignal.text import scanning, sentences
+from textsignal.text.cleaning import without_markup
+from textsignal.text.scanning import NOTHING, PAGE, Bytes, Characters
+from textsignal.text.tokenise import (
+    FLAG_PART,
+    MARKS,
+    NEGATIONS,
+    PAUSE_MARKS,
+    PICTURE,
+    TOKEN,
+    negates,
+    normalise,
+    stop_words,
+    words,
+)
+
+Tokenizer = Callable[[str], Iterable[str]]
+#: Number of words after a negation that stand under it, up to the next punctuation.
+SCOPE = 3
+#: Words and punctuation of normalised text, and the line breaks that separate its pieces.
+WORD_OR_PAUSE = re.compile(rf"{TOKEN.pattern}|[{PAUSE_MARKS}\n]|(?<=\s)-(?=\s)")
+PAUSES = frozenset(PAUSE_MARKS) | {"-"}
 
 
 class Vocabulary:
@@ -30,7 +62,9 @@ class Vocabulary:
     """
 
     def __init__(self, words: Iterable[str] = ()) -> None:
-        self._numbers = {word: number for number, word in enumerate(words)}
+        self._numbers: defaultdict[str, int] = defaultdict()
+        self._numbers.default_factory = self._numbers.__len__
+        self.number(words)
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -42,21 +76,17 @@ class Vocabulary:
 
     def number(self, words: Iterable[str]) -> NDArray[np.int32]:
         """Return (words,) the number of each; a new word gets the next one."""
-        numbers = self._numbers
-        return np.array([numbers.setdefault(word, len(numbers)) for word in words], dtype=np.int32)
-
-
-Tokenizer = Callable[[str], Iterable[str]]
+        return np.fromiter(map(self._numbers.__getitem__, words), np.int32)
 
 
 @dataclass(frozen=True, eq=False)
 class TokenisedTexts:
     """Texts with their words.
 
-    texts : (documents,) the texts, as they were tokenised.
+    texts : (texts,) the texts, as they were tokenised.
     words : the distinct words, in the order in which they first occur.
     codes : (all words of all texts,) the number of each in `words`.
-    indptr : (documents + 1,) where each text's words begin in `codes`.
+    indptr : (texts + 1,) where each text's words begin in `codes`.
     tokenizer : that returned the words.
     n_cleaned : number of texts that cleaning changed before they were tokenised.
     """
@@ -73,85 +103,32 @@ class TokenisedTexts:
 
     def at(self, rows: NDArray[np.int64]) -> TokenisedTexts:
         """Return some of the texts, in the order of `rows`."""
-        sizes = np.diff(self.indptr)[rows]
-        indptr = np.concatenate([[0], np.cumsum(sizes)])
+        indptr = starts_of(np.diff(self.indptr)[rows])
         codes = self.codes[_ranges(self.indptr[rows], self.indptr[rows + 1])]
-        return TokenisedTexts([self.texts[i] for i in rows], self.words, codes, indptr, self.tokenizer)
+        return TokenisedTexts(texts_at(self.texts, rows), self.words, codes, indptr, self.tokenizer)
 
     def first_copies(self) -> NDArray[np.int64]:
-        """Return (documents,) the first text with the same words in the same order; texts without words are their own.
+        """Return (texts,) the first text with the same words in the same order; texts without words are their own.
 
         Examples
         --------
         >>> tokenised(["Good food!", "Cold soup.", "good  food", "?"]).first_copies()
         array([0, 1, 0, 3])
         """
-        return first_copies(self.codes, self.indptr)
-
-
-def first_copies(codes: NDArray[np.int32], indptr: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return (documents,) the first document with the same codes in the same order; empty ones are their own."""
-    first: dict[bytes, int] = {}
-    contents = (codes[start:end].tobytes() for start, end in pairwise(indptr.tolist()))
-    return np.array([first.setdefault(content, i) if content else i for i, content in enumerate(contents)], int)
-
-
-def tokenised(
-    texts: Iterable[str],
-    tokenizer: Tokenizer = words,
-    clean: Callable[[str], str] = str,
-    *,
-    n_jobs: int | None = -1,
-) -> TokenisedTexts:
-    """Tokenise texts, each once, after `clean`; by the compiled pass unless `tokenizer` is another function.
-
-    n_jobs : threads of the compiled pass, -1 for all cores; the result is the same for any number.
-
-    Examples
-    --------
-    >>> tokens = tokenised(["A clean room.", "Clean, clean!"])
-    >>> tokens.words, tokens.codes, tokens.indptr
-    (['clean', 'room'], array([0, 1, 0, 0], dtype=int32), array([0, 2, 4]))
-    """
-    encoded = encode(texts, clean)
-    if tokenizer is words:
-        read = read_blocks(encoded, n_jobs, whole=True)
-        distinct, codes, indptr = read.words, read.plain_codes, read.indptr
-    else:
-        distinct, codes, indptr = _by(tokenizer, encoded.texts)
-    return TokenisedTexts(encoded.texts, distinct, codes, indptr, tokenizer, int(encoded.cleaned.sum()))
-
-
-def _by(tokenizer: Tokenizer, texts: Iterable[str]) -> tuple[list[str], NDArray[np.int32], NDArray[np.int64]]:
-    """Distinct words, the number of every word, and where each text begins among them."""
-    numbers: defaultdict[str, int] = defaultdict()
-    numbers.default_factory = numbers.__len__
-    codes = array("i")
-    ends = [0]
-    for text in texts:
-        codes.extend(map(numbers.__getitem__, tokenizer(text)))
-        ends.append(len(codes))
-    return list(numbers), np.array(codes, np.int32), np.array(ends, np.int64)
-
-
-#: Number of words after a negation that stand under it, up to the next punctuation.
-SCOPE = 3
-#: Words and punctuation of normalised text, and the line breaks that separate its pieces.
-WORD_OR_PAUSE = re.compile(rf"{TOKEN.pattern}|[{PAUSE_MARKS}\n]|(?<=\s)-(?=\s)")
-PAUSES = frozenset(PAUSE_MARKS) | {"-"}
+        return _first_copies(self.codes, self.indptr)
 
 
 @dataclass(frozen=True, eq=False)
 class SentenceTexts:
     """Texts cut into sentences, each word a number.
 
-    texts : (documents,) the texts, as they were read.
-    documents : (sentences,) the document of each sentence, ascending.
+    texts : (texts,) the texts, as they were read.
+    documents : (sentences,) the text of each sentence, ascending.
     spans : (sentences, 2) where each sentence starts and ends in its text.
     words : the distinct words, in the order in which they first occur.
     codes : (all words,) the number of each in `words`; indptr : (sentences + 1,) where each sentence begins in it.
     under : (all words,) True under a negation; negated : True under a negation unless it is a function word.
-    cleaned : (documents,) True if cleaning changed the text.
+    cleaned : (texts,) True if cleaning changed the text.
     """
 
     texts: Sequence[str]
@@ -174,18 +151,23 @@ class SentenceTexts:
 
     @cached_property
     def keys(self) -> NDArray[np.uint64]:
-        """(documents,) as of `text_keys`."""
+        """(texts,) as of `text_keys`."""
         return text_keys(self.texts)
+
+    @cached_property
+    def sentence_ends(self) -> NDArray[np.int64]:
+        """(texts + 1,) where each text's sentences begin."""
+        return np.searchsorted(self.documents, np.arange(len(self) + 1))
 
     @property
     def document_indptr(self) -> NDArray[np.int64]:
-        """(documents + 1,) where each document begins among all words."""
-        return self.indptr[np.searchsorted(self.documents, np.arange(len(self) + 1))]
+        """(texts + 1,) where each text begins among all words."""
+        return self.indptr[self.sentence_ends]
 
     @property
     def n_words(self) -> NDArray[np.int64]:
-        """(documents,) words in each text."""
-        return np.bincount(self.documents, weights=np.diff(self.indptr), minlength=len(self)).astype(np.int64)
+        """(texts,) words in each text."""
+        return np.diff(self.document_indptr)
 
     @property
     def n_cleaned(self) -> int:
@@ -194,16 +176,16 @@ class SentenceTexts:
 
     def at(self, rows: NDArray[np.int64]) -> SentenceTexts:
         """Return some of the texts, in the order of `rows`."""
-        edges = np.searchsorted(self.documents, np.arange(len(self) + 1))
-        kept = _ranges(edges[rows], edges[rows + 1])
+        ends = self.sentence_ends
+        kept = _ranges(ends[rows], ends[rows + 1])
         tokens = _ranges(self.indptr[kept], self.indptr[kept + 1])
         return SentenceTexts(
             texts=texts_at(self.texts, rows),
-            documents=np.repeat(np.arange(len(rows)), edges[rows + 1] - edges[rows]),
+            documents=np.repeat(np.arange(len(rows)), ends[rows + 1] - ends[rows]),
             spans=self.spans[kept],
             words=self.words,
             codes=self.codes[tokens],
-            indptr=np.concatenate([[0], np.cumsum(self.indptr[kept + 1] - self.indptr[kept])]),
+            indptr=starts_of(self.indptr[kept + 1] - self.indptr[kept]),
             under=self.under[tokens],
             negated=self.negated[tokens],
             cleaned=self.cleaned[rows],
@@ -224,30 +206,89 @@ class SentenceTexts:
         numbers = [vocabulary.number(part.words) for part in parts]
         codes = [own[part.codes] for own, part in zip(numbers, parts, strict=True)]
         order, in_order = renumber(np.concatenate(codes), len(vocabulary))
-        firsts, words = np.cumsum([0, *map(len, parts)]), vocabulary.words
-        sizes = [np.diff(part.indptr) for part in parts]
+        firsts, words = starts_of([len(part) for part in parts]), vocabulary.words
         return cls(
-            texts=texts_together([part.texts for part in parts]),
+            texts=_texts_together([part.texts for part in parts]),
             documents=np.concatenate([part.documents + first for part, first in zip(parts, firsts, strict=False)]),
             spans=np.concatenate([part.spans for part in parts]),
             words=[words[number] for number in order.tolist()],
             codes=in_order,
-            indptr=np.concatenate([[0], *sizes]).cumsum(),
+            indptr=starts_of(np.concatenate([np.diff(part.indptr) for part in parts])),
             under=np.concatenate([part.under for part in parts]),
             negated=np.concatenate([part.negated for part in parts]),
             cleaned=np.concatenate([part.cleaned for part in parts]),
         )
 
     def first_copies(self) -> NDArray[np.int64]:
-        """Return (documents,) the first text with the same words in order; texts without words are their own."""
-        return first_copies(self.codes, self.document_indptr)
+        """Return (texts,) the first text with the same words in order; texts without words are their own."""
+        return _first_copies(self.codes, self.document_indptr)
+
+
+def starts_of(sizes: Sequence[int] | NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return (sizes + 1,) where each of consecutive parts begins."""
+    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
 
 
 def _ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
     """Concatenate the ranges from each start to its end."""
     sizes = ends - starts
-    before = np.concatenate([[0], np.cumsum(sizes)])
+    before = starts_of(sizes)
     return np.arange(before[-1]) + np.repeat(starts - before[:-1], sizes)
+
+
+def _first_copies(codes: NDArray[np.int32], indptr: NDArray[np.int64]) -> NDArray[np.int64]:
+    first: dict[bytes, int] = {}
+    contents = (codes[start:end].tobytes() for start, end in pairwise(indptr.tolist()))
+    return np.array([first.setdefault(content, i) if content else i for i, content in enumerate(contents)], int)
+
+
+def texts_at(texts: Sequence[str], rows: NDArray[np.int64]) -> Sequence[str]:
+    """Return some of the texts, in the order of `rows`; those in Arrow's memory stay there."""
+    return ArrowTexts(texts.array.take(rows)) if isinstance(texts, ArrowTexts) else [texts[i] for i in rows]
+
+
+def _texts_together(parts: Sequence[Sequence[str]]) -> Sequence[str]:
+    """Concatenate texts of parts; in Arrow's memory if all are."""
+    arrays = [texts.array for texts in parts if isinstance(texts, ArrowTexts)]
+    return ArrowTexts(pa.concat_arrays(arrays)) if 0 < len(arrays) == len(parts) else [*chain.from_iterable(parts)]
+
+
+def text_keys(texts: Iterable[str]) -> NDArray[np.uint64]:
+    """Return (texts,) a number for each text, equal on every machine."""
+    digests = (blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest() for text in texts)
+    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
+
+
+def tokenised(
+    texts: Iterable[str],
+    tokenizer: Tokenizer = words,
+    clean: Callable[[str], str] = str,
+    *,
+    n_jobs: int | None = -1,
+) -> TokenisedTexts:
+    """Tokenise texts, each once, after `clean`; by the compiled pass unless `tokenizer` is another function.
+
+    n_jobs : threads of the compiled pass, -1 for all cores; the result is the same for any number.
+
+    Examples
+    --------
+    >>> tokens = tokenised(["A clean room.", "Clean, clean!"])
+    >>> tokens.words, tokens.codes, tokens.indptr
+    (['clean', 'room'], array([0, 1, 0, 0], dtype=int32), array([0, 2, 4]))
+    """
+    encoded = encode(texts, clean)
+    if tokenizer is words:
+        with LocalEngine(n_jobs) as engine:
+            blocks, distinct, numbers = read_blocks(encoded, engine, whole=True)
+        # A code after a pause is ~ of the number.
+        parts = [own[np.maximum(block.codes, ~block.codes)] for block, own in zip(blocks, numbers, strict=True)]
+        codes, indptr = np.concatenate(parts), _word_starts(blocks)
+    else:
+        vocabulary = Vocabulary()
+        parts = [vocabulary.number(tokenizer(text)) for text in encoded.texts]
+        codes, indptr = np.concatenate([np.zeros(0, np.int32), *parts]), starts_of([len(part) for part in parts])
+        distinct = vocabulary.words
+    return TokenisedTexts(encoded.texts, distinct, codes, indptr, tokenizer, int(encoded.cleaned.sum()))
 
 
 def read_sentences(
@@ -270,15 +311,26 @@ def read_sentences(
     (array([0, 0, 1]), ['very', 'clean'])
     """
     encoded = encode(texts, clean)
-    read = read_blocks(encoded, n_jobs, whole=False)
-    codes, under, negated = read.codes(*negation_of(read.words, language), SCOPE)
+    with LocalEngine(n_jobs) as engine:
+        blocks, distinct, numbers = read_blocks(encoded, engine, whole=False)
+        negation = (*negation_of(distinct, language), SCOPE)
+        starts = starts_of([len(block.codes) for block in blocks])
+        codes, under, negated = (np.empty(starts[-1], dtype) for dtype in (np.int32, np.bool_, np.bool_))
+
+        def mark(i: int) -> None:
+            here = slice(starts[i], starts[i + 1])
+            codes[here] = blocks[i].codes
+            scanning.mark_negated(codes[here], blocks[i].indptr, numbers[i], *negation, under[here], negated[here])
+
+        engine.map(mark, range(len(blocks)))
+    n_sentences = np.concatenate([np.diff(block.sentences) for block in blocks])
     return SentenceTexts(
         texts=encoded.texts,
-        documents=np.repeat(np.arange(len(encoded.texts)), read.n_sentences),
-        spans=read.spans,
-        words=read.words,
+        documents=np.repeat(np.arange(len(encoded.texts)), n_sentences),
+        spans=np.concatenate([block.spans for block in blocks]),
+        words=distinct,
         codes=codes,
-        indptr=read.indptr,
+        indptr=_word_starts(blocks),
         under=under,
         negated=negated,
         cleaned=encoded.cleaned,
@@ -286,7 +338,248 @@ def read_sentences(
 
 
 def negation_of(words: Sequence[str], language: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return (words,) whether each negates, and whether it can be negated: function words cannot."""
+    """Return (words,) True if it negates, and True if it can be negated: function words cannot."""
     function_words = stop_words(language if language in NEGATIONS else None)
     negating = np.array([negates(word, language) for word in words], dtype=bool)
     return negating, np.array([word not in function_words for word in words], dtype=bool)
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """Texts that were checked and cleaned.
+
+    source : the texts in UTF-8; beyond : (texts,) True if not all ASCII; cleaned : (texts,) True if changed.
+    """
+
+    texts: Sequence[str]
+    source: Bytes
+    beyond: NDArray[np.bool_]
+    cleaned: NDArray[np.bool_]
+
+
+def encode(texts: Iterable[str], clean: Callable[[str], str]) -> Encoded:
+    """Clean and encode texts; `without_markup` is called only for those that contain a "<" or a "&"."""
+    checked = checked_texts(texts)
+    source = as_bytes(checked)
+    beyond, marked = scanning.survey(source)
+    rows = np.flatnonzero(marked if clean is without_markup else np.full(len(checked), clean is not str)).tolist()
+    cleaned = ((row, checked[row], clean(checked[row])) for row in rows)
+    changed = {row: after for row, before, after in cleaned if before != after}
+    is_changed = np.zeros(len(checked), dtype=bool)
+    if changed:
+        is_changed[list(changed)] = True
+        if isinstance(checked, ArrowTexts):
+            others = pa.array(list(changed.values()), pa.large_string())
+            checked = ArrowTexts(pc.replace_with_mask(checked.array, is_changed, others))
+        else:
+            checked = list(checked)
+            for row, text in changed.items():
+                checked[row] = text
+        source = as_bytes(checked)
+        beyond, _ = scanning.survey(source)
+    return Encoded(checked, source, beyond, is_changed)
+
+
+def as_bytes(texts: Sequence[str]) -> Bytes:
+    """Return texts in UTF-8, with lone surrogates encoded too."""
+    if isinstance(texts, ArrowTexts):
+        memory = texts.array
+    else:
+        try:
+            memory = pa.array(texts, pa.large_string())
+        except UnicodeEncodeError:
+            memory = pa.array([text.encode("utf-8", "surrogatepass") for text in texts], pa.large_binary())
+    _, offsets, data = memory.buffers()
+    begin, end = memory.offset, memory.offset + len(memory) + 1
+    # An empty array may have no offsets.
+    ends = _viewed(offsets, np.int64)[begin:end] if len(memory) else _viewed(bytes(8), np.int64)
+    return Bytes(_viewed(data, np.uint8), ends)
+
+
+def _viewed(buffer: Any, dtype: DTypeLike) -> NDArray[Any]:
+    """Memory as a read-only array: loops are compiled only for that."""
+    view = np.frombuffer(b"" if buffer is None else buffer, dtype)
+    view.flags.writeable = False
+    return view
+
+
+N_PAGES = (sys.maxunicode + 1) // PAGE
+#: Kinds of characters by the pattern of one.
+_PATTERNS = {
+    scanning.SPACE: r"\s",
+    scanning.STOP: f"[{sentences.STOPS}]",
+    scanning.OTHER_STOP: f"[{sentences.OTHER_STOPS}]",
+    scanning.CLOSING: f"[{sentences.CLOSING}]",
+    scanning.BULLET: f"[{sentences.BULLETS}]",
+    scanning.LINE: r"\n",
+    scanning.LETTER: r"[^\W\d_]",
+    scanning.ALNUM: r"[^\W_]",
+    scanning.HELD: sentences.HELD.pattern,
+    scanning.CAPITAL: f"[{sentences.CAPITALS}]",
+    scanning.SMALL: "[a-z]",
+    scanning.COMMA: f"[{sentences.COMMAS}]",
+    scanning.DASH: f"[{sentences.DASHES}]",
+    scanning.QUOTE: f"[{sentences.QUOTES}]",
+    scanning.ITEM: f"[{re.escape(sentences.BEFORE_ITEM)}]",
+    scanning.WORD: r"\w",
+    scanning.MARK: f"[{MARKS}]",
+    scanning.PICTURE: PICTURE,
+    scanning.FLAG: FLAG_PART,
+    scanning.PAUSE: f"[{PAUSE_MARKS}]",
+}
+#: Kinds of characters by methods of Python's strings.
+_METHODS = {
+    scanning.DIGIT: lambda letter: letter.lower().isdigit(),
+    scanning.UPPER: str.isupper,
+    scanning.LOWER: str.islower,
+    scanning.INITIAL: lambda letter: letter.isupper() and letter.lower().isalpha(),
+}
+#: Normalised characters that are more than a gap between words.
+_TELLING = re.compile(rf"[\w\s{MARKS}{PAUSE_MARKS}'\-\u200d]|{PICTURE}|{FLAG_PART}")
+_PAUSES = re.compile(f"[{PAUSE_MARKS}]+")
+
+
+class CharacterTable:
+    """Characters as the compiled loops need them; pages are filled when needed."""
+
+    def __init__(self) -> None:
+        titles, short_forms = (
+            np.array(sorted(map(scanning.pack, listed)), np.uint64)
+            for listed in (sentences.TITLES, sentences.SHORT_FORMS)
+        )
+        n_codes = N_PAGES * PAGE
+        self.characters = Characters(np.zeros(n_codes, np.uint32), np.zeros(n_codes, np.uint32), titles, short_forms)
+        self._is_filled = np.zeros(N_PAGES, dtype=bool)
+        self._lock = Lock()
+
+    def with_pages(self, needed: NDArray[np.bool_]) -> Characters:
+        """Return the table after filling the pages needed, and those of the normalised characters."""
+        with self._lock:
+            while (missing := np.flatnonzero(needed & ~self._is_filled)).size:
+                for page in missing.tolist():
+                    self._fill(page)
+                self._is_filled[missing] = True
+                become = self.characters.normal.reshape(-1, PAGE)[missing]
+                needed = np.zeros_like(needed)
+                needed[become[become != NOTHING] // PAGE] = True
+        return self.characters
+
+    def _fill(self, page: int) -> None:
+        here = slice(page * PAGE, (page + 1) * PAGE)
+        letters = [chr(code) for code in range(here.start, here.stop)]
+        of_page, joined = np.zeros(PAGE, np.uint32), "".join(letters)
+        for kind, pattern in _PATTERNS.items():
+            of_page[[match.start() for match in re.finditer(pattern, joined)]] |= kind
+        for kind, method in _METHODS.items():
+            of_page[[method(letter) for letter in letters]] |= kind
+        normal = [_normal(letter) for letter in letters]
+        of_page[[code is None for code in normal]] |= scanning.ODD
+        self.characters.kinds[here] = of_page
+        self.characters.normal[here] = [code or 0 for code in normal]
+
+
+@cache
+def character_table() -> CharacterTable:
+    """Return the one table of this process."""
+    return CharacterTable()
+
+
+def _normal(letter: str) -> int | None:
+    """The code point of a character in normalised text, or `NOTHING`; None if that depends on its neighbours.
+
+    Of several characters outside words, the first stands for all.
+    """
+    if letter.isspace():
+        return ord(" ")
+    plain = normalise(letter)
+    if not plain:
+        return NOTHING
+    if len(plain) == 1 and plain.isascii():
+        return ord(plain)
+    first = unicodedata.normalize("NFKD", letter)[0]
+    # It may merge with the one before it: an accent, a vowel sign, a part of a Korean syllable.
+    joins = unicodedata.category(first) in {"Mn", "Mc"} or "\u1160" <= first <= "\u11ff"
+    if joins or "Σ" in unicodedata.normalize("NFKC", letter):
+        return None
+    if len(plain) == 1 or _PAUSES.fullmatch(plain) or not _TELLING.search(plain):
+        return ord(plain[0])
+    return None
+
+
+#: The least bytes of text in a block: enough to pay for a table of its words, few enough for a core's cache.
+BLOCK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class ReadBlock:
+    """Consecutive texts, read.
+
+    sentences : (texts + 1,) where the sentences of each begin; spans : (sentences, 2) in their text.
+    codes : (all words,) the number of each in `words`, ~ of it after a pause; indptr : (sentences + 1,) in it.
+    words : Arrow array of the distinct words, in the order in which they first occur.
+    """
+
+    sentences: NDArray[np.int64]
+    spans: NDArray[np.int64]
+    codes: NDArray[np.int32]
+    indptr: NDArray[np.int64]
+    words: Any
+
+
+def _word_starts(blocks: Sequence[ReadBlock]) -> NDArray[np.int64]:
+    """(sentences + 1,) where each sentence begins among all words."""
+    return starts_of(np.concatenate([np.diff(block.indptr) for block in blocks]))
+
+
+def read_blocks(
+    encoded: Encoded, engine: LocalEngine, *, whole: bool
+) -> tuple[list[ReadBlock], list[str], list[NDArray[np.int32]]]:
+    """Read texts, in sentences or each as a `whole`, in blocks that do not depend on the number of threads.
+
+    Returns the blocks, the distinct words of all by first occurrence, and for every block the numbers of its words.
+    A text in which a character depends on its neighbours (separate accents, a capital sigma) is normalised by Python.
+    """
+    pages = np.zeros(N_PAGES, dtype=bool)
+    pages[0] = True
+    scanning.mark_pages(encoded.source, encoded.beyond, pages)
+    characters, offsets = character_table().with_pages(pages), encoded.source.offsets
+    n_blocks = (offsets[-1] - offsets[0]) // BLOCK_BYTES + 1
+    inner = np.searchsorted(offsets, np.linspace(offsets[0], offsets[-1], n_blocks + 1)[1:-1])
+    edges = [0, *np.unique(inner).tolist(), len(offsets) - 1]
+
+    def read(rows: tuple[int, int]) -> ReadBlock:
+        return _read(encoded, rows, characters, whole)
+
+    blocks = engine.map(read, list(pairwise(edges)))
+    words = pa.concat_arrays([block.words for block in blocks]).dictionary_encode()
+    starts = starts_of([len(block.words) for block in blocks])
+    return blocks, words.dictionary.to_pylist(), np.split(np.asarray(words.indices, dtype=np.int32), starts[1:-1])
+
+
+def _read(encoded: Encoded, rows: tuple[int, int], characters: Characters, whole: bool) -> ReadBlock:
+    text, begins, ends, flat, odd = scanning.cut_texts(
+        encoded.source, encoded.beyond, *rows, characters, (sentences.LONGEST, sentences.PART), whole
+    )
+    spans, n_sentences = flat.reshape(-1, 2), np.diff(ends)
+    positions = spans + np.repeat(begins[:-1], n_sentences)[:, None]
+    ready = np.repeat(odd, n_sentences)
+    if odd.any():
+        normal: list[NDArray[np.uint32]] = []
+        for row in np.flatnonzero(odd).tolist():
+            own, parts = encoded.texts[rows[0] + row], spans[ends[row] : ends[row + 1]].tolist()
+            normal += [_normalised(own[start:end]) for start, end in parts]
+        starts = len(text) + starts_of([len(codes) for codes in normal])
+        positions[ready] = np.stack([starts[:-1], starts[1:]], axis=1)
+        text = np.concatenate([text, *normal])
+        pages = np.zeros(N_PAGES, dtype=bool)
+        pages[text[begins[-1] :] // PAGE] = True
+        character_table().with_pages(pages)
+    codes, indptr, data, offsets = scanning.read_words(text, *np.ascontiguousarray(positions.T), ready, characters)
+    words = pa.LargeStringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))
+    return ReadBlock(ends, spans, codes, indptr, words)
+
+
+def _normalised(sentence: str) -> NDArray[np.uint32]:
+    """Code points of a sentence, normalised by Python."""
+    plain = normalise(" ".join(sentence.split()))
+    return np.frombuffer(plain.encode("utf-32-le", "surrogatepass"), np.uint32)

@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from textsignal.data.rows import checked_texts
 from textsignal.errors import InputError
-from textsignal.text.counts import count_terms
-from textsignal.text.markup import without_markup
-from textsignal.text.tokenise import LocatedText, located_terms, located_words, words
+from textsignal.text.cleaning import without_markup
+from textsignal.text.features import count_terms
+from textsignal.text.tokenise import LocatedTerm, LocatedText, located_words, words
 from textsignal.text.tokenise import stop_words as stop_words_of
 from textsignal.text.tokens import TokenisedTexts, Tokenizer, tokenised
 
@@ -30,48 +30,34 @@ Texts = Iterable[str] | TokenisedTexts
 class TextVectorizer(TransformerMixin, BaseEstimator):
     """The paper's text representation: term frequency times inverse document frequency, of selected terms.
 
-    With c the counts of the retained terms, M training documents and m_j of them holding term j::
+    With c the counts of the retained terms, M training texts and m_j of them holding term j::
 
         tf_ij = c_ij / sum_v c_iv        idf_j = log((1 + M) / (1 + m_j)) + 1        X_ij = tf_ij idf_j
 
     Terms are retained in two steps: first the `max_raw_terms` most frequent in the corpus, then of these the
-    `max_terms` with the largest sum of TF-IDF over all documents. Ties go to the term that comes first in
+    `max_terms` with the largest sum of TF-IDF over all texts. Ties go to the term that comes first in
     the alphabet. All of this is learnt from the training texts alone; other terms of a new text are
     ignored, and a text without any known term is a row of zeros.
 
     Parameters
     ----------
-    max_raw_terms, max_terms : int or None
-        The most terms that each step retains; None is all.
-    stop_words : str, iterable of str or None
-        Words that are not terms: a language or a list, as in `textsignal.text.tokenise.stop_words`.
-    ngram_range : tuple of int
-        Least and greatest number of consecutive words in a term, without stop words.
-    min_df, max_df : int or float
-        Terms in fewer or more documents are not terms. A float is a share of the documents.
-    tokenizer : callable, optional
-        Returns the words of a text, in their final form. By default `textsignal.text.tokenise.words`.
-    weighting : {"tfidf", "count"}
-        X as above, or the counts c. Both have the same terms.
-    row_norm : {None, "l1", "l2"}
-        Norm to which rows are scaled, if any.
-    strip_markup : bool
-        Remove tags, scripts and entities of HTML from texts first, as `without_markup` does.
-    sparse_output : bool
-        Return X as a sparse matrix. `set_output` needs it dense.
-    dtype : {numpy.float64, numpy.float32}
-        Of X.
+    max_raw_terms, max_terms : the most terms that each step retains; None is all.
+    stop_words : words that are not terms: a language or a list, as in `textsignal.text.tokenise.stop_words`.
+    ngram_range : least and greatest number of consecutive words in a term, without stop words.
+    min_df, max_df : terms in fewer or more texts are not terms. A float is a share of the texts.
+    tokenizer : returns the words of a text, in their final form. By default `textsignal.text.tokenise.words`.
+    weighting : "tfidf" for X as above, or "count" for the counts c. Both have the same terms.
+    row_norm : norm to which rows are scaled, "l1" or "l2"; None for none.
+    strip_markup : True to remove tags, scripts and entities of HTML from texts first, as `without_markup` does.
+    sparse_output : True for a sparse X. `set_output` needs it dense.
+    dtype : of X, numpy.float64 or numpy.float32.
 
     Attributes
     ----------
-    terms_ : ndarray of str, shape (terms,)
-        The retained terms, in alphabetical order.
-    vocabulary_ : dict
-        Column of each term.
-    idf_ : ndarray of float, shape (terms,)
-        Inverse document frequencies.
-    n_documents_ : int
-        Training documents, empty ones included.
+    terms_ : (terms,) the retained terms, in alphabetical order.
+    vocabulary_ : column of each term.
+    idf_ : (terms,) inverse document frequencies.
+    n_documents_ : number of training texts, empty ones included.
 
     Examples
     --------
@@ -119,10 +105,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        texts : iterable of str, or the result of `tokenise`
-            The training texts.
-        y : ignored
-            Exists for scikit-learn's interface.
+        texts : the training texts: strings, or the result of `tokenise`.
+        y : ignored; exists for scikit-learn's interface.
 
         Returns
         -------
@@ -146,12 +130,11 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        texts : iterable of str, or the result of `tokenise`
-            Any texts.
+        texts : strings, or the result of `tokenise`.
 
         Returns
         -------
-        csr_matrix or ndarray, shape (documents, terms)
+        csr_matrix or ndarray, shape (texts, terms)
             X, nonnegative; with sorted indices if sparse.
         """
         check_is_fitted(self)
@@ -162,8 +145,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        texts : iterable of str
-            Any texts. Texts that are tokenised are returned.
+        texts : any texts; those that are tokenised are returned.
 
         Returns
         -------
@@ -190,10 +172,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        text : str
-            Any text.
-        cleaned : bool
-            True if markup was removed already, as in the texts that `tokenise` returns.
+        text : any text.
+        cleaned : True if markup was removed already, as in the texts that `tokenise` returns.
 
         Returns
         -------
@@ -205,9 +185,12 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         if self.strip_markup and not cleaned:
             document = without_markup(document)
         excluded = stop_words_of(self.stop_words)
-        tokens = [token for token in located_words(document, self.tokenizer or words) if token.word not in excluded]
-        shortest, longest = self.ngram_range
-        return located_terms(document, tokens, self.vocabulary_, range(shortest, longest + 1))
+        words_of = located_words(document, self.tokenizer or words)
+        tokens = tuple(token for token in words_of if token.word not in excluded)
+        runs = [range(i, i + length) for length in self._lengths for i in range(len(tokens) - length + 1)]
+        columns = [self.vocabulary_.get(" ".join(tokens[i].word for i in run)) for run in runs]
+        terms = (LocatedTerm(column, run) for column, run in zip(columns, runs, strict=True) if column is not None)
+        return LocatedText(document, tokens, tuple(terms))
 
     def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
         """Return the terms, one per column of X: ndarray of str, shape (terms,)."""
@@ -219,8 +202,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        transform : {"default", "pandas", "polars"} or None
-            The container; None leaves it as it is.
+        transform : "default", "pandas" or "polars"; None leaves it as it is.
 
         Returns
         -------
@@ -237,14 +219,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        params : mapping
-            Its `get_params()`. JSON's forms are accepted: a list for a tuple, a name for a dtype.
-        terms : sequence of str
-            Its `terms_`.
-        idf : sequence of float
-            Its `idf_`.
-        n_documents : int
-            Its `n_documents_`.
+        params : its `get_params()`. JSON's forms are accepted: a list for a tuple, a name for a dtype.
+        terms, idf, n_documents : its `terms_`, `idf_` and `n_documents_`.
 
         Returns
         -------
@@ -294,10 +270,13 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         self.idf_ = idf
         self.n_documents_ = n_documents
 
+    @property
+    def _lengths(self) -> range:
+        """Numbers of words in a term."""
+        return range(self.ngram_range[0], self.ngram_range[1] + 1)
+
     def _count(self, texts: Texts, vocabulary: Mapping[str, int] | None = None) -> tuple[csr_matrix, list[str]]:
-        shortest, longest = self.ngram_range
-        lengths = range(shortest, longest + 1)
-        return count_terms(self.tokenise(texts), stop_words_of(self.stop_words), lengths, vocabulary)
+        return count_terms(self.tokenise(texts), stop_words_of(self.stop_words), self._lengths, vocabulary)
 
     def _weigh(self, counts: csr_matrix) -> csr_matrix | np.ndarray:
         """Make X from the counts of the retained terms."""
@@ -316,23 +295,18 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 def _chosen_terms(counts: csr_matrix, options: TextVectorizer) -> np.ndarray:
     """Choose columns of counts, which are in alphabetical order: ndarray of int, ascending."""
     n_documents, n_terms = counts.shape
-    in_documents = _document_frequency(counts)
-    enough = _comparable(in_documents, n_documents, options.min_df) >= options.min_df
-    few = _comparable(in_documents, n_documents, options.max_df) <= options.max_df
-    kept = np.flatnonzero(enough & few)
+    in_documents, (least, most) = _document_frequency(counts), (options.min_df, options.max_df)
+    shares = in_documents / n_documents
+    enough = (shares if isinstance(least, float) else in_documents) >= least
+    kept = np.flatnonzero(enough & ((shares if isinstance(most, float) else in_documents) <= most))
     if not len(kept):
         raise InputError(
-            f"no term is left: none of the {n_terms:,} terms is in at least min_df={options.min_df} "
-            f"and at most max_df={options.max_df} of the {n_documents:,} texts"
+            f"no term is left: none of the {n_terms:,} terms is in at least min_df={least} "
+            f"and at most max_df={most} of the {n_documents:,} texts"
         )
     frequency = np.asarray(counts.sum(axis=0)).ravel()
     kept = kept[_largest(frequency[kept], options.max_raw_terms)]
     return kept[_largest(_summed_tfidf(counts[:, kept]), options.max_terms)]
-
-
-def _comparable(in_documents: np.ndarray, n_documents: int, bound: int | float) -> np.ndarray:
-    """Document frequencies as counts or as shares, as the bound is."""
-    return in_documents / n_documents if isinstance(bound, float) else in_documents
 
 
 def _largest(scores: np.ndarray, limit: int | None) -> np.ndarray:
@@ -356,7 +330,7 @@ def _term_frequencies(counts: csr_matrix) -> csr_matrix:
 
 
 def _summed_tfidf(counts: csr_matrix) -> np.ndarray:
-    """Sum each term's TF-IDF over documents; the bits do not depend on their order."""
+    """Sum each term's TF-IDF over texts; the bits do not depend on their order."""
     frequencies: csc_matrix = _term_frequencies(counts).tocsc()
     values = frequencies.data.tolist()
     sums = [math.fsum(values[start:end]) for start, end in pairwise(frequencies.indptr)]

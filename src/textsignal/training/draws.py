@@ -1,6 +1,6 @@
-"""Random draws that depend on a document's content only, not on its position or on other documents.
+"""Random draws that depend on a text's content only, not on its position or on other texts.
 
-Equal documents get equal draws, so a document of weight 2 is equivalent to two copies of it.
+Equal texts get equal draws, so a text of weight 2 is equivalent to two copies of it.
 """
 
 from __future__ import annotations
@@ -20,22 +20,35 @@ STRATA = 5
 
 
 def document_keys(X: sp.csr_array) -> Keys:
-    """(documents,) hash of the set of each document's terms, independent of their values and of rounding."""
-    keys: Keys = _keys_of_terms(X.indptr, X.indices)
+    """(texts,) hash of the set of each text's terms, independent of their values and of rounding."""
+    keys: Keys = _keys(X.indptr, X.indices, None)
     return keys
 
 
 def content_keys(X: sp.csr_array, *columns: Vector) -> Keys:
-    """(documents,) hash of each document's terms, their values and columns such as its response, which may be NaN."""
-    return mixed_with(_keys_of_values(X.indptr, X.indices, X.data), *columns)
+    """(texts,) hash of each text's terms, their values and columns such as its response, which may be NaN."""
+    return mixed_with(_keys(X.indptr, X.indices, X.data), *columns)
 
 
 def mixed_with(keys: Keys, *columns: Vector) -> Keys:
-    """(documents,) new keys from keys and columns."""
+    """(texts,) new keys from keys and columns."""
     for column in columns:
         # All NaNs hash alike, and both zeros.
         numbers = np.where(np.isnan(column), np.nan, column + 0.0).view(np.uint64)
         keys = mixed(keys ^ mixed(numbers))
+    return keys
+
+
+@compiling()
+def _keys(indptr, indices, data):  # type: ignore[no-untyped-def]
+    """Combine hashes of the terms, and of the bits of their values if given, independently of their order."""
+    keys = np.empty(len(indptr) - 1, np.uint64)
+    for i in range(len(keys)):
+        total = np.uint64(0)
+        for p in range(indptr[i], indptr[i + 1]):
+            term = mix(np.uint64(indices[p]) + np.uint64(1))
+            total += term if data is None else mix(term ^ mix(np.float64(data[p]).view(np.uint64)))
+        keys[i] = mix(total)
     return keys
 
 
@@ -47,11 +60,11 @@ def unit_halves(
     sizes: Vector | None = None,
     memory: tuple[Vector, NDArray[Any]] | None = None,
 ) -> sp.csr_array:
-    """Return a random half of the nonzeros of documents, scaled to l2 norm 1; an empty half stays empty.
+    """Return a random half of the nonzeros of texts, scaled to l2 norm 1; an empty half stays empty.
 
     Draws 0 and 1 are the two halves of one cut, 2 and 3 those of another, and so on.
 
-    rows : the documents to return, in this order, possibly repeated; keys : (rows,) seeds of the cuts.
+    rows : the texts to return, in this order, possibly repeated; keys : (rows,) seeds of the cuts.
     sizes : (terms,) if given, values are these times the root of X; None uses X.
     memory : buffers of values and terms that the halves are written to; None allocates new ones.
     """
@@ -93,13 +106,13 @@ def _halve(rows, indptr, indices, data, sizes, cuts, side, half_indptr, half_ind
 def thinned(
     X: sp.csr_array, rate: Vector, keys: Keys, seed: int, epoch: int, rows: NDArray[np.int64] | None = None
 ) -> sp.csr_array:
-    """Drop a share `rate` (documents,) of the nonzeros of X at random, and scale up the rest to compensate.
+    """Drop a share `rate` (texts,) of the nonzeros of X at random, and scale up the rest to compensate.
 
     A nonzero is dropped if a uniform draw is below the rate. The draws are stratified: over every `STRATA` epochs they
     fall once into each of `STRATA` equal parts of [0, 1), in an order specific to the nonzero. So all are dropped
     nearly equally often, and seeds differ less.
 
-    keys : (documents,) of the documents; rows : the documents to return, in this order, or None for all.
+    keys : (texts,) seeds of the draws; rows : the texts to return, in this order, or None for all.
     """
     rows = np.arange(X.shape[0]) if rows is None else rows
     orders, draws = drawn(keys, seed, epoch // STRATA, 1), drawn(keys, seed, epoch)
@@ -128,28 +141,3 @@ def _thin(rows, indptr, indices, data, rate, orders, draws, turn, kept_indptr, k
                 kept_data[kept] = data[p] * scale
                 kept += 1
         kept_indptr[place + 1] = kept
-
-
-@compiling()
-def _keys_of_terms(indptr, indices):  # type: ignore[no-untyped-def]
-    """Combine hashes of the terms, independently of their order."""
-    keys = np.empty(len(indptr) - 1, np.uint64)
-    for i in range(len(keys)):
-        total = np.uint64(0)
-        for p in range(indptr[i], indptr[i + 1]):
-            total += mix(np.uint64(indices[p]) + np.uint64(1))
-        keys[i] = mix(total)
-    return keys
-
-
-@compiling()
-def _keys_of_values(indptr, indices, data):  # type: ignore[no-untyped-def]
-    """Combine hashes of the terms and of the bits of their values, independently of their order."""
-    keys = np.empty(len(indptr) - 1, np.uint64)
-    for i in range(len(keys)):
-        total = np.uint64(0)
-        for p in range(indptr[i], indptr[i + 1]):
-            bits = np.float64(data[p]).view(np.uint64)
-            total += mix(mix(np.uint64(indices[p]) + np.uint64(1)) ^ mix(bits))
-        keys[i] = mix(total)
-    return keys

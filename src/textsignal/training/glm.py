@@ -1,6 +1,6 @@
 """Coefficients given the weights: a penalised GLM, computed from sums over blocks only.
 
-A family with P linear predictors per document has coefficients (columns + 1, P). Gradients have the same shape, and
+A family with P linear predictors per text has coefficients (columns + 1, P). Gradients have the same shape, and
 Hessians the order of the flattened coefficients: the last P are the intercepts.
 """
 
@@ -17,15 +17,17 @@ from scipy.linalg import lapack
 from textsignal.arrays import Array, Vector
 from textsignal.compute.engines import Compute
 from textsignal.compute.kernels import pad
+from textsignal.data.covariates.design import Given
 from textsignal.families import Family, linear_predictor
 from textsignal.families.base import OwnPrior
-from textsignal.training.corpus import Addable, AddedNumber, Parameters, Responses, ResponseSums
+from textsignal.training.corpus import Parameters, Responses, ResponseSums
 
+Blocks = Sequence[Responses]
 #: Maximum number of halvings of a step.
 MOST_HALVINGS = 40
 #: Maximum number of Newton steps, and of alternations between coefficients and family parameters.
 MOST_STEPS, MOST_TURNS = 100, 50
-#: Stop after a step whose predicted decrease of the loss is below this share of the documents.
+#: Stop after a step whose predicted decrease of the loss is below this share of the texts.
 SETTLED = 1e-13
 #: Relative rounding error of a sum.
 ROUNDING = 1e-14
@@ -38,16 +40,14 @@ LEAST_CURVATURE = 1e-100
 
 
 @dataclass(frozen=True)
-class OwnSums(Addable):
-    """Sums over documents if parameters of the family are updated jointly with the coefficients.
+class OwnSums(ResponseSums):
+    """Sums over texts if parameters of the family are updated jointly with the coefficients.
 
-    response : loss, gradient and Hessian in the coefficients.
-    weight, eta : total weight of the documents, and the sum of their linear predictors.
+    weight, eta : total weight of the texts, and the sum of their linear predictors.
     counts, slope, bend : as in `OwnDerivatives`.
     cross : (padded columns + 1, directions) second derivatives in coefficients and family parameters.
     """
 
-    response: ResponseSums
     weight: float
     eta: float
     counts: Vector
@@ -87,7 +87,7 @@ class ResponseModel:
         cross = weight * np.einsum("od,oi->di", directions, own.cross)
         with_columns = np.einsum("di,ik->kd", cross, block.W, dtype=np.float64)
         return OwnSums(
-            response=self._sums_at(block, eta),
+            **vars(self._sums_at(block, eta)),
             weight=float(weight.sum()),
             eta=float(np.sum(weight * eta.T)),
             counts=own.counts,
@@ -97,25 +97,25 @@ class ResponseModel:
         )
 
     def _sums_of_many(self, W: Array, slope: Vector, curvature: Vector) -> tuple[Vector, Vector]:
-        """Gradient and Hessian for P linear predictors: slope (P, documents), curvature (P, P, documents)."""
+        """Gradient and Hessian for P linear predictors: slope (P, texts), curvature (P, P, texts)."""
         one = self.compute.kernels.response_sums
         parts = [[one(W, slope[p], curvature[p, q]) for q in range(len(slope))] for p in range(len(slope))]
         gradient = np.stack([row[0][0] for row in parts], axis=1)
         hessian = np.stack([np.stack([part[1] for part in row], axis=-1) for row in parts], axis=1)
         return gradient, hessian.reshape(gradient.size, gradient.size)
 
-    def sweep(self, blocks: Sequence[Responses], parameters: Parameters) -> ResponseSums:
+    def sweep(self, blocks: Blocks, parameters: Parameters) -> ResponseSums:
         """Loss, gradient and Hessian over all blocks."""
         return self.compute.engine.sweep(lambda block: self.sums(block, parameters), blocks)
 
-    def loss(self, blocks: Sequence[Responses], parameters: Parameters) -> float:
+    def loss(self, blocks: Blocks, parameters: Parameters) -> float:
         """Loss over all blocks, without the penalty."""
 
-        def block_loss(block: Responses) -> AddedNumber:
+        def block_loss(block: Responses) -> float:
             eta = block.linear_predictor(parameters)
-            return AddedNumber(_total(block, eta, self.family.loss(block.y, eta)))
+            return _total(block, eta, self.family.loss(block.y, eta))
 
-        return self.compute.engine.sweep(block_loss, blocks).value
+        return self.compute.engine.sweep(block_loss, blocks)
 
     def penalty_value(self, parameters: Parameters) -> float:
         """Penalty |beta|^2."""
@@ -128,27 +128,24 @@ class ResponseModel:
         gradient[-1] *= self.fit_intercept
         return gradient
 
-    def information(self, sums: ResponseSums) -> Vector:
-        """Hessian of loss and penalty in the coefficients that may move (0 for the others)."""
+    def information(self, sums: ResponseSums, kept: NDArray[np.int64] | None = None) -> Vector:
+        """Hessian of loss and penalty in the coefficients that may move (0 for the others); kept : only these rows."""
         hessian, n_predictors = sums.hessian.copy(), self.family.n_predictors
         columns = np.arange(len(hessian) - n_predictors)
         penalty = np.broadcast_to(2 * self.penalty, columns.size // n_predictors)
         hessian[columns, columns] += np.repeat(penalty, n_predictors)
         hessian[-n_predictors:] *= self.fit_intercept
         hessian[:, -n_predictors:] *= self.fit_intercept
-        return hessian
+        if kept is None:
+            return hessian
+        flat = (kept[:, None] * n_predictors + np.arange(n_predictors)).ravel()
+        return hessian[np.ix_(flat, flat)]
 
     def moving(self, sums: ResponseSums) -> NDArray[np.bool_]:
         """Mask of the (flattened) coefficients that have data and curvature, and may move."""
         moving = np.diag(sums.hessian) > LEAST_CURVATURE
         moving[-self.family.n_predictors :] &= self.fit_intercept
         return moving
-
-    def information_of(self, sums: ResponseSums, kept: NDArray[np.int64]) -> Vector:
-        """Hessian of loss and penalty in a subset of the (padded) columns and the intercept."""
-        n_predictors = self.family.n_predictors
-        flat = (kept[:, None] * n_predictors + np.arange(n_predictors)).ravel()
-        return self.information(sums)[np.ix_(flat, flat)]
 
 
 def newton_direction(slope: Vector, hessian: Vector, moving: NDArray[np.bool_], n_own: int = 0) -> Vector:
@@ -167,8 +164,7 @@ def newton_direction(slope: Vector, hessian: Vector, moving: NDArray[np.bool_], 
     if root is None and n_own:
         root = _root(unit + RIDGE * np.eye(len(unit)))
         unit[-n_own:, :-n_own] = unit[:-n_own, -n_own:] = 0
-    if root is None and n_own:
-        root = _root(unit)
+        root = _root(unit) if root is None else root
     if root is not None:
         solved = lapack.dpotrs(root, slope[moving] * scale, lower=1)[0]
     else:
@@ -184,10 +180,9 @@ def _root(unit: Vector) -> Vector | None:
     return None if failed or np.diag(root).min() ** 2 <= LEAST_PIVOT else root
 
 
-def fit_coefficients(model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters) -> Parameters:
+def fit_coefficients(model: ResponseModel, blocks: Blocks, parameters: Parameters) -> Parameters:
     """Fit the coefficients given the weights and the family."""
-    held = model.family.directions[:, :0]
-    return Fitting.at(model, blocks, parameters, held).settled(blocks).parameters
+    return Fitting.at(model, blocks, parameters, model.family.directions[:, :0]).settled().parameters
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,88 +193,79 @@ class Fitting:
     """
 
     model: ResponseModel
+    blocks: Blocks
     parameters: Parameters
     directions: Vector
     sums: OwnSums
 
     @classmethod
-    def at(
-        cls, model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters, directions: Vector
-    ) -> Fitting:
+    def at(cls, model: ResponseModel, blocks: Blocks, parameters: Parameters, directions: Vector) -> Fitting:
         """Compute the sums at given parameters."""
         sums = model.compute.engine.sweep(lambda block: model.own_sums(block, parameters, directions), blocks)
-        return cls(model, parameters, directions, sums)
+        return cls(model, blocks, parameters, directions, sums)
 
-    def settled(self, blocks: Sequence[Responses]) -> Fitting:
+    def settled(self) -> Fitting:
         """Take Newton steps until the predicted decrease is negligible or no step lowers the loss."""
         fitting = self
         for _ in range(MOST_STEPS):
-            direction, own, promised = fitting.newton_step()
-            moved = fitting.descended(blocks, direction, own)
-            if moved is None:
-                break
-            fitting = moved
-            if promised <= SETTLED * fitting.sums.weight:
+            moved, last = fitting.stepped()
+            fitting = moved or fitting
+            if moved is None or last:
                 break
         return fitting
 
-    def newton_step(self) -> tuple[Vector, Vector, float]:
-        """Return steps of coefficients and of family parameters, and twice their predicted decrease of the loss."""
+    def stepped(self) -> tuple[Fitting | None, bool]:
+        """Take a Newton step, halved until the loss does not rise (or None); True if its promise is negligible."""
         model, sums, directions = self.model, self.sums, self.directions
-        gradient = model.slope(sums.response, self.parameters)
-        hessian, moving = model.information(sums.response), model.moving(sums.response)
+        gradient, hessian, moving = model.slope(sums, self.parameters), model.information(sums), model.moving(sums)
         slope, n_moving = gradient.ravel(), 0
         if directions.shape[1]:
             prior = self._prior(model.family)
             slope = np.concatenate([slope, directions.T @ (sums.slope + prior.slope)])
             bend = directions.T @ (sums.bend + prior.bend) @ directions
-            hessian = _bordered(hessian, sums.cross, bend)
+            hessian = np.block([[hessian, sums.cross], [sums.cross.T, bend]])
             curved = np.diag(bend) > LEAST_CURVATURE
             moving, n_moving = np.concatenate([moving, curved]), int(curved.sum())
         direction = newton_direction(slope, hessian, moving, n_moving)
+        last = -float(slope @ direction) <= SETTLED * sums.weight
         coefficients = direction[: gradient.size].reshape(gradient.shape)
-        return coefficients, directions @ direction[gradient.size :], -float(slope @ direction)
-
-    def descended(self, blocks: Sequence[Responses], direction: Vector, own: Vector) -> Fitting | None:
-        """Return the state after a step, halved until the loss does not rise; None if no step is short enough."""
-        before = self._value(self)
+        own, before = directions @ direction[gradient.size :], self._value(self)
         for halving in range(MOST_HALVINGS):
             length = 0.5**halving
-            family = self.model.family.moved(length * own) if own.size else self.model.family
+            family = model.family.moved(length * own) if own.size else model.family
             if family is None:
                 continue
-            parameters = self.parameters.with_coefficients(self.parameters.coefficients + length * direction)
-            moved = Fitting.at(replace(self.model, family=family), blocks, parameters, self.directions)
+            parameters = self.parameters.with_coefficients(self.parameters.coefficients + length * coefficients)
+            moved = Fitting.at(replace(model, family=family), self.blocks, parameters, directions)
             if self._value(moved) <= before + ROUNDING * abs(before):
-                return moved
-        return None
+                return moved, last
+        return None, last
 
     def _value(self, other: Fitting) -> float:
         """Loss and penalties at `other`, with unobserved levels fixed at their current value."""
         penalty = other.model.penalty_value(other.parameters)
-        return other.sums.response.loss + penalty + self._prior(other.model.family).loss
+        return other.sums.loss + penalty + self._prior(other.model.family).loss
 
     def _prior(self, family: Family) -> OwnPrior:
         """Penalty on the family parameters, at the current linear predictors."""
         return family.own_prior(self.sums.counts, self.sums.eta / max(self.sums.weight, np.finfo(float).tiny))
 
 
-def fit_family(model: ResponseModel, blocks: Sequence[Responses], parameters: Parameters) -> Fitting:
+def fit_family(model: ResponseModel, blocks: Blocks, parameters: Parameters) -> Fitting:
     """Fit coefficients and parameters of the family, jointly, or in turn if the family has no joint directions."""
     directions = model.family.directions
-    fitting = Fitting.at(model, blocks, parameters, directions).settled(blocks)
+    fitting = Fitting.at(model, blocks, parameters, directions).settled()
     y, weight = (np.concatenate([getattr(block, name) for block in blocks]) for name in ("y", "response_weight"))
     known = weight > 0
     for turn in range(0 if directions.size else MOST_TURNS):
-        at = fitting.parameters
-        eta = np.concatenate([block.linear_predictor(at) for block in blocks])
+        eta = np.concatenate([block.linear_predictor(fitting.parameters) for block in blocks])
         family = fitting.model.family.refit(y[known], eta[known], weight[known])
         if family == fitting.model.family:
-            return fitting.settled(blocks) if turn else fitting
-        turned = Fitting.at(replace(fitting.model, family=family), blocks, at, directions)
-        direction, own, promised = turned.newton_step()
-        fitting = turned.descended(blocks, direction, own) or turned
-        if promised <= SETTLED * turned.sums.weight:
+            return fitting.settled() if turn else fitting
+        turned = Fitting.at(replace(fitting.model, family=family), blocks, fitting.parameters, directions)
+        moved, last = turned.stepped()
+        fitting = moved or turned
+        if last:
             break
     return fitting
 
@@ -288,10 +274,9 @@ def fit_family(model: ResponseModel, blocks: Sequence[Responses], parameters: Pa
 class GLMFit:
     """A GLM fitted to given columns.
 
-    family : with its estimated parameters.
     coefficients : (columns + 1,) effects, then the intercept; (columns + 1, P) for P linear predictors.
-    hessian : (columns + 1, columns + 1) second derivatives of loss and penalty at the fit: the penalised information,
-        given the family's parameters. 0 in the row and column of an intercept that was not fitted.
+    hessian : (columns + 1, columns + 1) of loss and penalty, given the family's estimated parameters; 0 in the row and
+        column of an intercept that was not fitted.
     loss : sum of weight * loss at the fit, tilted if a tilt was given, without the penalty.
     """
 
@@ -311,7 +296,7 @@ class GLMFit:
         return float(self.coefficients[-1]) if self.coefficients.ndim == 1 else self.coefficients[-1]
 
     def linear_predictor(self, columns: Array) -> Vector:
-        """(documents,) linear predictor from columns (documents, columns)."""
+        """(texts,) linear predictor from columns (texts, columns)."""
         return linear_predictor(columns, self.effects, self.coefficients[-1])
 
 
@@ -325,36 +310,37 @@ def fit_glm(
     offset: Vector | None = None,
     start: Vector | None = None,
 ) -> GLMFit:
-    """Fit a GLM of the responses on columns, such as weights of topics or covariates.
+    """Fit a GLM of the responses on columns (texts, columns), such as weights of topics or covariates.
 
-    model : the family, with one penalty for all columns or one for each: 0 for covariates. Parameters of
-        the family are estimated too.
-    columns : (documents, columns).
-    y : (documents,) encoded responses, NaN if missing; weight : (documents,) how often each counts.
-    tilt : (documents,) slopes subtracted from the loss.
-    offset : (documents,) added to the linear predictor, such as the logarithm of an exposure.
+    model : the family, whose parameters are estimated too, with one penalty for all columns or one for each.
+    y : (texts,) encoded responses, NaN if missing; weight : (texts,) how often each counts.
+    tilt, offset : (texts,) slopes subtracted from the loss; numbers added to the linear predictor.
     start : (columns + 1,) coefficients to start from, such as those of a similar fit.
     """
-    blocks = _place_responses(model.compute, columns, y, weight, tilt, offset)
+    observed = ~np.isnan(y)
+    rows = [slice(*edges) for edges in model.compute.engine.cut(len(y), columns.size, columns.shape[1])]
+    blocks = [
+        Responses(
+            W=pad(columns[block], model.compute.kernels, columns.dtype),
+            y=np.where(observed[block], y[block], 0.0),
+            response_weight=weight[block] * observed[block],
+            tilt=0.0 if tilt is None else tilt[block],
+            offset=0.0 if offset is None else offset[block],
+        )
+        for block in rows
+    ]
     width, n_predictors = blocks[0].W.shape[1], model.family.n_predictors
     penalty = np.zeros(width)
     penalty[: columns.shape[1]] = model.penalty
     first = Parameters.without_effects(blocks[0].W[:0], n_predictors)
-    if start is not None:
-        first = first.with_coefficients(np.insert(start, [columns.shape[1]] * (width - columns.shape[1]), 0.0, axis=0))
-    fitting = fit_family(replace(model, penalty=penalty), blocks, first)
-    fitted, sums = fitting.model, fitting.sums.response
     kept = np.append(np.arange(columns.shape[1]), width)
-    coefficients = fitting.parameters.coefficients[kept]
-    return GLMFit(fitted.family, coefficients, fitted.information_of(sums, kept), sums.loss)
-
-
-def _bordered(inside: Vector, cross: Vector, corner: Vector) -> Vector:
-    """Symmetric block matrix of `inside` and `corner`, with `cross` off the diagonal."""
-    size = len(inside)
-    whole = np.empty((size + len(corner), size + len(corner)))
-    whole[:size, :size], whole[size:, size:], whole[:size, size:], whole[size:, :size] = inside, corner, cross, cross.T
-    return whole
+    if start is not None:
+        coefficients = first.coefficients
+        coefficients[kept] = start
+        first = first.with_coefficients(coefficients)
+    fitting = fit_family(replace(model, penalty=penalty), blocks, first)
+    fitted, sums = fitting.model, fitting.sums
+    return GLMFit(fitted.family, fitting.parameters.coefficients[kept], fitted.information(sums, kept), sums.loss)
 
 
 def _total(block: Responses, eta: Vector, loss: Vector) -> float:
@@ -363,18 +349,13 @@ def _total(block: Responses, eta: Vector, loss: Vector) -> float:
     return float(np.sum(block.response_weight * (loss - (tilted if eta.ndim == 1 else tilted.sum(axis=1)))))
 
 
-def _place_responses(
-    compute: Compute, columns: Array, y: Vector, weight: Vector, tilt: Vector | None, offset: Vector | None
-) -> list[Responses]:
-    observed = ~np.isnan(y)
-    parts = [slice(*edges) for edges in compute.engine.cut(len(y), columns.size, columns.shape[1])]
-    return [
-        Responses(
-            W=pad(columns[part], compute.kernels, columns.dtype),
-            y=np.where(observed[part], y[part], 0.0),
-            response_weight=weight[part] * observed[part],
-            tilt=0.0 if tilt is None else tilt[part],
-            offset=0.0 if offset is None else offset[part],
-        )
-        for part in parts
-    ]
+def fit_alone(given: Given, y: Vector, weight: Vector, family: Family, compute: Compute) -> tuple[Vector, Family]:
+    """Fit covariates by themselves, so that topics need not explain what these do.
+
+    Returns (texts,) the offset plus the effects of covariates against their average, and the family given these.
+    """
+    model = ResponseModel(family, compute, 0.0, fit_intercept=True)
+    columns = given.columns if given.n_columns else np.zeros((len(y), 1))
+    fit = fit_glm(model, columns, y, weight, offset=given.offset)
+    mean = np.average(columns, axis=0, weights=weight)
+    return (linear_predictor(columns - mean, fit.effects, 0.0).T + given.offset).T, fit.family

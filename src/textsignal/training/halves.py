@@ -9,11 +9,9 @@ learnt again in halves; words, their tone and vectors are those of all texts.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from threadpoolctl import threadpool_limits
@@ -27,8 +25,7 @@ from textsignal.families import Family
 from textsignal.text.tokenise import normalise
 from textsignal.training.theme_model import Prepared
 from textsignal.training.theme_reading import FittedThemes, ThemeReading
-from textsignal.training.themes import Themes, fit_themes
-from textsignal.training.word_vectors import TRIES, word_vectors
+from textsignal.training.themes import ThemeText, word_vectors
 
 Rows = NDArray[np.int64]
 #: Label -> words that a theme starts from.
@@ -62,89 +59,17 @@ def halves(keys: Keys, n_refits: int, seed: int, most: int | None = None) -> lis
     return samples
 
 
-@dataclass(frozen=True, eq=False)
-class ThemeText:
-    """Sentences that themes are learnt from.
-
-    terms : content terms; tone : (terms,); units : (sentences, terms) counts.
-    documents : (sentences,) the text of each, ascending; weight : (texts,) how often each counts.
-    seeds : label -> normalised words that a theme starts from.
-    """
-
-    terms: Sequence[str]
-    tone: Vector
-    units: sp.csr_array
-    documents: NDArray[np.int64]
-    weight: Vector
-    seeds: Mapping[str, Sequence[str]]
-
-    @classmethod
-    def of(cls, fitted: FittedThemes, reading: ThemeReading, weight: Vector, seed_words: SeedWords = None) -> ThemeText:
-        """Take the sentences that a model has read; weight : (texts,)."""
-        seeds = _normalised(seed_words)
-        return cls(fitted.terms, fitted.term_tone, reading.units, reading.texts.documents, weight, seeds)
-
-    @property
-    def n_speaking(self) -> int:
-        """Number of texts with a content term."""
-        return len(np.unique(self.documents[np.diff(self.units.indptr) > 0]))
-
-    def leading_terms(self, n: int) -> NDArray[np.int64]:
-        """Return numbers of the n most frequent terms and of all seed words, ascending."""
-        frequency = self.units.T @ self.weight[self.documents]
-        first = np.argsort(-frequency, kind="stable")[:n]
-        seeds = {word for words in self.seeds.values() for word in words}
-        return np.union1d(first, [j for j, term in enumerate(self.terms) if term in seeds]).astype(np.int64)
-
-    def at(self, rows: Rows) -> ThemeText:
-        """Keep some of the texts, ascending."""
-        kept = sentences_of(self.documents, rows)
-        number = np.searchsorted(rows, self.documents[kept])
-        return replace(self, units=self.units[kept], documents=number, weight=self.weight[rows])
-
-    def with_terms(self, terms: NDArray[np.int64]) -> ThemeText:
-        """Keep some of the terms."""
-        names = [self.terms[j] for j in terms.tolist()]
-        return replace(self, terms=names, tone=self.tone[terms], units=self.units[:, terms])
-
-    def themes(
-        self,
-        n_themes: int,
-        family: Family,
-        seed: int,
-        compute: Compute,
-        tries: int = TRIES,
-        vectors: Vector | None = None,
-    ) -> Themes:
-        """Learn themes as a model learns its own; tone of words stays as it is.
-
-        vectors : of the terms, None to learn them from these sentences.
-        """
-        return fit_themes(
-            self.units,
-            word_vectors(self.units) if vectors is None else vectors,
-            self.terms,
-            self.weight[self.documents],
-            self.tone[None],
-            n_themes,
-            seed,
-            family,
-            compute,
-            dict(list(self.seeds.items())[:n_themes]),  # merged themes may be fewer than the seeded ones
-            tries,
-        )
+def theme_text(fitted: FittedThemes, reading: ThemeReading, weight: Vector, seed_words: SeedWords = None) -> ThemeText:
+    """Return the sentences that a model has read, to learn other themes from; weight : (texts,)."""
+    seeds, documents = _normalised(seed_words), reading.texts.documents
+    return ThemeText(fitted.terms, fitted.term_tone[None], reading.units, documents, weight, seeds)
 
 
 def _normalised(seed_words: SeedWords) -> dict[str, list[str]]:
     return {label: [normalise(word) for word in words] for label, words in (seed_words or {}).items()}
 
 
-def sentences_of(documents: NDArray[np.int64], rows: Rows) -> NDArray[np.int64]:
-    """Return numbers of the sentences of some texts; documents : (sentences,) the text of each."""
-    return np.flatnonzero(np.isin(documents, rows))
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Match:
     """The other topic that each topic is matched with, and (topics,) the cosine of their profiles."""
 
@@ -188,18 +113,17 @@ class ThemeHalves:
     @classmethod
     def of(cls, prepared: Prepared, seed: int, engine: Engine, seed_words: SeedWords = None) -> ThemeHalves:
         """Cut texts into halves."""
-        texts, tone, seeds = prepared.read.texts, _strength(prepared.term_tones), _normalised(seed_words)
-        whole = ThemeText(prepared.terms, tone, prepared.units, texts.documents, prepared.weight, seeds)
+        texts, tones = prepared.read.texts, prepared.term_tones
+        # Root mean square of several tones, each scaled to size 1.
+        sizes = np.sqrt(np.mean(tones**2, axis=1, keepdims=True))
+        scaled = np.divide(tones, sizes, out=np.zeros_like(tones), where=sizes > 0)
+        tone, seeds = np.sqrt(np.mean(scaled**2, axis=0)), _normalised(seed_words)
+        whole = ThemeText(prepared.terms, tone[None], prepared.units, texts.documents, prepared.weight, seeds)
         text = whole.with_terms(whole.leading_terms(TERMS))
         most = max(1, SENTENCES * len(texts) // max(len(texts.documents), 1))
         samples = [text.at(rows) for rows in halves(texts.keys, 2 * CUTS, seed, most)]
         vectors = engine.map(lambda sample: word_vectors(sample.units), samples)
         return cls(samples, vectors, prepared.family, whole.n_speaking)
-
-    @property
-    def most_themes(self) -> int:
-        """Largest number of themes that halves of the texts can carry."""
-        return self.n_speaking // LEAST_EACH
 
     def cosine(self, n_themes: int, cut: int) -> float:
         """Return the mean cosine of the profiles of themes of two halves, matched one to one."""
@@ -212,11 +136,13 @@ class ThemeHalves:
         return float(match_topics(*profiles).cosines.mean())
 
 
-def _strength(tones: Vector) -> Vector:
-    """(terms,) root mean square of several tones, each scaled to size 1."""
-    sizes = np.sqrt(np.mean(tones**2, axis=1, keepdims=True))
-    scaled = np.divide(tones, sizes, out=np.zeros_like(tones), where=sizes > 0)
-    return np.asarray(np.sqrt(np.mean(scaled**2, axis=0)), dtype=float)
+@dataclass(frozen=True)
+class StableNumber:
+    """A number of topics and their stability in halves of the texts: mean cosine over cuts, and its standard error."""
+
+    n_topics: int
+    stability: float
+    error: float
 
 
 def dense_around(number: int, tried: Sequence[int]) -> list[int]:
@@ -232,43 +158,39 @@ def dense_around(number: int, tried: Sequence[int]) -> list[int]:
     return [each for each in range(lower + 1, upper) if each not in tried]
 
 
-def most_stable(cells: pd.DataFrame) -> int:
-    """Return the row label of the cell with the most topics whose stability is near the greatest.
-
-    cells : columns n_topics, stability and stability_se.
+def most_stable(cells: Sequence[StableNumber]) -> StableNumber:
+    """Return the largest number of topics whose stability is near the greatest.
 
     Examples
     --------
-    >>> cells = pd.DataFrame({"n_topics": [5, 6, 9], "stability": [0.98, 0.97, 0.8], "stability_se": [0.02, 0.01, 0.1]})
-    >>> most_stable(cells)
-    1
+    >>> most_stable([StableNumber(5, 0.98, 0.02), StableNumber(6, 0.97, 0.01), StableNumber(9, 0.8, 0.1)]).n_topics
+    6
     """
-    best = cells["stability"].idxmax()
-    near = max(NEAR, np.nan_to_num(cells.at[best, "stability_se"]))
-    kept = cells[cells["stability"] >= cells.at[best, "stability"] - near]
-    return int(kept["n_topics"].idxmax())
+    best = max(cells, key=lambda cell: cell.stability)
+    near = max(NEAR, np.nan_to_num(best.error))
+    return max((cell for cell in cells if cell.stability >= best.stability - near), key=lambda cell: cell.n_topics)
 
 
-def why_stable(cells: pd.DataFrame, taken: int, noun: str, kept: pd.DataFrame | None = None) -> str:
+def why_stable(
+    taken: StableNumber, cells: Sequence[StableNumber], noun: str, kept: Sequence[StableNumber] | None = None
+) -> str:
     """Explain the choice of a number in a clause: its stability, and the best stability of larger numbers.
 
-    taken : a row label; kept : the cells among which stability decides, None for all.
+    cells : all that were tried; kept : those among which stability decides, None for all.
     """
-    number, stability = cells.at[taken, "n_topics"], cells.at[taken, "stability"]
-    others = cells if kept is None else kept
-    more = others.loc[others["n_topics"] > number, "stability"]
-    beyond = "" if more.empty else f", with more at best {more.max():.2f}"
-    tried = cells["n_topics"].sort_values().tolist()
+    more = [cell.stability for cell in (cells if kept is None else kept) if cell.n_topics > taken.n_topics]
+    beyond = f", with more at best {max(more):.2f}" if more else ""
+    tried = sorted(cell.n_topics for cell in cells)
     listed = f"{tried[0]} to {tried[-1]}" if len(tried) > FEW else ", ".join(map(str, tried))
     return (
-        f"of {listed} {noun}s, {number} are the most that come back "
-        f"alike from either half of the texts (mean cosine {stability:.2f}{beyond})"
+        f"of {listed} {noun}s, {taken.n_topics} are the most that come back "
+        f"alike from either half of the texts (mean cosine {taken.stability:.2f}{beyond})"
     )
 
 
 @dataclass(frozen=True)
 class ThemeNumber:
-    """A number of themes and the reason for it in words, "" if the number was given."""
+    """A number of themes and the reason for it in words, "" if the user set it."""
 
     number: int
     why: str = ""
@@ -277,35 +199,23 @@ class ThemeNumber:
 def choose_number(prepared: Prepared, seed: int, compute: Compute, seed_words: SeedWords = None) -> ThemeNumber:
     """Choose the largest number of themes, from 5 to 30, that agree in halves of the texts."""
     with threadpool_limits(1):
-        return _most_that_agree(ThemeHalves.of(prepared, seed, compute.engine, seed_words), compute)
+        halves = ThemeHalves.of(prepared, seed, compute.engine, seed_words)
+        most, least = halves.n_speaking // LEAST_EACH, max(COARSE_THEMES[0], len(seed_words or ()))
+        if most < least:
+            raise InputError(
+                f"{halves.n_speaking:,} texts with content terms are too few to choose a number of themes by; "
+                f"it takes {least * LEAST_EACH:,}: give a number in place of n_topics='auto'"
+            )
+        coarse = [number for number in COARSE_THEMES if least <= number <= most] or [least]
+        cells = _stability(halves, coarse, compute)
+        cells += _stability(halves, dense_around(most_stable(cells).n_topics, coarse), compute)
+    taken = most_stable(cells)
+    return ThemeNumber(taken.n_topics, why_stable(taken, cells, "theme"))
 
 
-def _most_that_agree(halves: ThemeHalves, compute: Compute) -> ThemeNumber:
-    most, least = halves.most_themes, max(COARSE_THEMES[0], len(halves.texts[0].seeds))
-    if most < least:
-        raise InputError(
-            f"{halves.n_speaking:,} texts with content terms are too few to choose a number of themes by; "
-            f"it takes {least * LEAST_EACH:,}: give a number in place of n_topics='auto'"
-        )
-    coarse = [number for number in COARSE_THEMES if least <= number <= most] or [least]
-    cells = _cells(halves, coarse, compute)
-    taken = cells.at[most_stable(cells), "n_topics"]
-    cells = pd.concat([cells, _cells(halves, dense_around(taken, coarse), compute)], ignore_index=True)
-    row = most_stable(cells)
-    return ThemeNumber(int(cells.at[row, "n_topics"]), why_stable(cells, row, "theme"))
-
-
-def _cells(halves: ThemeHalves, numbers: Sequence[int], compute: Compute) -> pd.DataFrame:
-    """Measure the stability of each number of themes, and its standard error over cuts."""
+def _stability(halves: ThemeHalves, numbers: Sequence[int], compute: Compute) -> list[StableNumber]:
     # The largest first: no thread is left with a long one in the end.
     tasks = [(number, cut) for number in sorted(numbers, reverse=True) for cut in range(CUTS)]
-    cosines = compute.engine.map(lambda task: halves.cosine(*task), tasks)
-    table = pd.DataFrame(tasks, columns=["n_topics", "cut"]).assign(stability=cosines)
-    cells = table.groupby("n_topics")["stability"].agg(["mean", "std"]).reset_index()
-    return pd.DataFrame(
-        {
-            "n_topics": cells["n_topics"].astype(int),
-            "stability": cells["mean"],
-            "stability_se": cells["std"] / np.sqrt(CUTS),
-        }
-    )
+    cosines = dict(zip(tasks, compute.engine.map(lambda task: halves.cosine(*task), tasks), strict=True))
+    of_each = {number: [cosines[number, cut] for cut in range(CUTS)] for number in sorted(numbers)}
+    return [StableNumber(n, float(np.mean(own)), float(np.std(own, ddof=1) / CUTS**0.5)) for n, own in of_each.items()]

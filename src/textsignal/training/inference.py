@@ -1,9 +1,10 @@
-"""Weights of documents given the topics: one function for training starts, transform, predict and studies."""
+"""Weights of texts given the topics: one function for training starts, transform, predict and studies."""
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,17 +16,16 @@ from textsignal.compute.engines.local import local_compute
 from textsignal.compute.kernels import Kernels, Rows, pad
 from textsignal.errors import InputError
 
-#: A document has converged if its loss is within this, relative to its total, of the minimum; maximum number of steps.
+#: A text has converged if its loss is within this, relative to its total, of the minimum; maximum number of steps.
 TOL, MAX_ITER = 1e-4, 1000
 
 
 @dataclass(frozen=True)
 class InferredWeights:
-    """Weights of documents given topics.
+    """Weights of texts given topics.
 
-    weights : (documents, topics).
-    n_steps : (documents,) number of steps.
-    unknown : (documents,) True if no topic uses any term of the document, so that it got the fallback.
+    weights : (texts, topics); n_steps : (texts,) number of steps.
+    unknown : (texts,) True if no topic uses any term of the text, so that it got the fallback.
     """
 
     weights: Array
@@ -35,13 +35,13 @@ class InferredWeights:
 
 @dataclass(frozen=True)
 class Inference:
-    """Settings that, together with the text, determine the weights.
+    """Settings that, together with a text, determine its weights.
 
     topics : (topics, terms) nonnegative.
     smoothing : keeps weights off zero.
-    tol : tolerance of a document's loss, relative to its total.
-    unit_rows : True if texts are scaled to l2 norm 1 first.
-    fallback : (topics,) weights of a document with no known term; None for zeros.
+    tol : tolerance of a text's loss, relative to its total.
+    unit_rows : True if rows are scaled to l2 norm 1 first.
+    fallback : (topics,) weights of a text with no known term; None for zeros.
     """
 
     topics: Array
@@ -51,17 +51,17 @@ class Inference:
     fallback: Array | None = None
 
     def rows(self, X: sp.csr_array) -> sp.csr_array:
-        """Prepare text for `weights`."""
+        """Prepare rows for `weights`."""
         return unit_rows(X) if self.unit_rows else X
 
     def unknown(self, rows: sp.csr_array) -> NDArray[np.bool_]:
-        """(documents,) True if no topic uses any term of the document."""
+        """(texts,) True if no topic uses any term of the text."""
         # In the precision of the text, where the smallest values may underflow to 0.
         used = (self.topics.astype(rows.dtype, copy=False).sum(axis=0) > 0).astype(rows.dtype)
         return np.asarray(rows @ used == 0)
 
     def weights(self, rows: sp.csr_array, compute: Compute, max_iter: int = MAX_ITER) -> InferredWeights:
-        """Weights of documents (documents, terms), float32 or float64."""
+        """Weights of rows (texts, terms), float32 or float64."""
         engine, kernels = compute.engine, compute.kernels
         n_topics = len(self.topics)
         HT = pad(self.topics.T, kernels, rows.dtype)
@@ -81,9 +81,9 @@ class Inference:
     def of_block(
         self, block: Rows, HT: Array, kernels: Kernels, max_iter: int = MAX_ITER
     ) -> tuple[Array, NDArray[np.int64]]:
-        """(documents, padded topics) weights of some documents, and the steps that each took; HT : padded topics."""
+        """(texts, padded topics) weights of a block, and the steps that each text took; HT : padded topics."""
         n_topics, mass = len(self.topics), HT.sum(axis=0)
-        # The trailing element is summed separately, so that a document's bits do not depend on its position.
+        # The trailing element is summed separately, so that a text's bits do not depend on its position.
         totals = np.add.reduceat(np.append(block.data, 0), block.indptr)[:-1] * (np.diff(block.indptr) > 0)
         W = kernels.zeros((block.n_documents, HT.shape[1]), HT.dtype)
         alive = mass[:n_topics] > 0
@@ -92,28 +92,13 @@ class Inference:
         return W, kernels.infer(block, HT, W, self.smoothing, self.tol, max_iter)
 
 
-class FittedModel(Protocol):
-    """Model with an `inference`: a fitted `GLMNMF` or `JBNMF`."""
-
-    @property
-    def inference(self) -> Inference:
-        """Inference of the weights."""
-
-
 def row_norms(X: sp.csr_array) -> Vector:
-    """(documents,) l2 norm of every row."""
+    """(texts,) l2 norm of every row."""
     return np.sqrt(np.asarray(X.multiply(X).sum(axis=1), dtype=float))
 
 
 def unit_rows(X: sp.csr_array) -> sp.csr_array:
-    """Scale every row of X to l2 norm 1; empty rows stay empty.
-
-    Examples
-    --------
-    >>> unit_rows(sp.csr_array(np.array([[3.0, 4.0], [0.0, 5.0]]))).toarray()
-    array([[0.6, 0.8],
-           [0. , 1. ]])
-    """
+    """Scale every row of X to l2 norm 1; empty rows stay empty."""
     norm = row_norms(X)
     data = X.data / np.repeat(np.where(norm > 0, norm, 1), np.diff(X.indptr)).astype(X.dtype)
     return sp.csr_array((data, X.indices, X.indptr), shape=X.shape)
@@ -121,7 +106,7 @@ def unit_rows(X: sp.csr_array) -> sp.csr_array:
 
 def infer_weights(
     X: sp.csr_array,
-    topics: Array | FittedModel,
+    topics: Array | Any,
     *,
     smoothing: float | None = None,
     fallback: Array | None = None,
@@ -130,23 +115,23 @@ def infer_weights(
     n_jobs: int | None = -1,
     compute: Compute | None = None,
 ) -> InferredWeights:
-    """Find each document's weights: the minimum of its text loss under fixed topics.
+    """Find each text's weights: the minimum of its loss under fixed topics.
 
         w_i = argmin_{w >= 0}  sum_k w_k mass_k - sum_j x_ij log (wH)_j - smoothing sum_k log w_k
 
-    With `smoothing` 0 the steps are the paper's update for new documents. Documents are independent: the result
-    for one does not depend on the others. Memory beyond the result is a few blocks.
+    With `smoothing` 0 the steps are the paper's update for new texts. Texts are independent: the result for one does
+    not depend on the others. Memory beyond the result is a few blocks.
 
     Parameters
     ----------
-    X : (documents, terms) nonnegative CSR, float32 or float64.
+    X : (texts, terms) nonnegative CSR, float32 or float64.
     topics : (topics, terms) nonnegative; or a fitted `GLMNMF` or `JBNMF`, which brings its own smoothing, tolerance,
         fallback and scale of rows: so its `transform` gives these weights.
     smoothing : keeps weights off zero; 0 if not given.
-    fallback : (topics,) weights of a document with no known term; zeros if not given.
-    tol : a document is done when its loss is provably within `tol`, relative to its total, of the minimum; 1e-4 if
-        not given.
-    max_iter : most steps for one document.
+    fallback : (topics,) weights of a text with no known term; zeros if not given.
+    tol : a text is done when its loss is provably within `tol`, relative to its total, of the minimum; 1e-4 if not
+        given.
+    max_iter : maximum number of steps for one text.
     n_jobs : threads.
     compute : the engine and kernels to use, in place of `n_jobs` threads and the compiled kernels.
 
@@ -161,27 +146,20 @@ def infer_weights(
     >>> result.unknown
     array([False,  True])
     """
-    how = _inference(topics, smoothing, tol, fallback)
-    if X.shape[1] != how.topics.shape[1]:
-        raise InputError(f"X has {X.shape[1]} terms, but the topics have {how.topics.shape[1]}; give the same terms")
-    if compute is not None:
-        return how.weights(how.rows(X), compute, max_iter)
-    with local_compute(n_jobs) as own:
-        return how.weights(how.rows(X), own, max_iter)
-
-
-def _inference(
-    topics: Array | FittedModel, smoothing: float | None, tol: float | None, fallback: Array | None
-) -> Inference:
-    if isinstance(topics, np.ndarray):
-        return Inference(topics, smoothing or 0.0, TOL if tol is None else tol, fallback=fallback)
     options = {"smoothing": smoothing, "tol": tol, "fallback": fallback}
     extra = [name for name, value in options.items() if value is not None]
-    if extra:
+    if isinstance(topics, np.ndarray):
+        how = Inference(topics, smoothing or 0.0, TOL if tol is None else tol, fallback=fallback)
+    elif extra:
         raise InputError(f"a fitted model brings its own {', '.join(extra)}; leave out what was given, or give topics")
-    if not hasattr(type(topics), "inference"):
+    elif hasattr(type(topics), "inference"):
+        how = topics.inference
+    else:
         raise InputError(
             f"topics={type(topics).__name__} cannot be used here; give an array, or a fitted GLMNMF or JBNMF "
             "(`model.estimator_` of a TextResponseModel)"
         )
-    return topics.inference
+    if X.shape[1] != how.topics.shape[1]:
+        raise InputError(f"X has {X.shape[1]} terms, but the topics have {how.topics.shape[1]}; give the same terms")
+    with local_compute(n_jobs) if compute is None else nullcontext(compute) as chosen:
+        return how.weights(how.rows(X), chosen, max_iter)

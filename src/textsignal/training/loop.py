@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 
@@ -28,8 +28,7 @@ class Losses:
     @property
     def objective(self) -> float:
         """The objective that training minimises."""
-        # 0 * inf is nan: an unsupervised fit must not depend on the response at all.
-        return self.text + (self.supervision * (self.response + self.penalty) if self.supervision else 0.0)
+        return _objective(self.text, self.response, self.penalty, self.supervision)
 
 
 @dataclass(frozen=True)
@@ -48,48 +47,30 @@ class Trace:
     @classmethod
     def of(cls, losses: Sequence[Losses]) -> Self:
         """Collect losses into a trace."""
-        text, response, penalty = (
-            np.array([getattr(each, name) for each in losses], dtype=float) for name in ("text", "response", "penalty")
-        )
+        parts = np.array([(each.text, each.response, each.penalty) for each in losses], dtype=float)
+        text, response, penalty = parts.T.copy()
         return cls(text, response, penalty, losses[-1].supervision)
 
     @property
     def objective(self) -> Vector:
         """(iterations + 1,) the objective that training minimises."""
-        parts = zip(self.text, self.response, self.penalty, strict=True)
-        return np.array([Losses(*part, self.supervision).objective for part in parts])
+        return _objective(self.text, self.response, self.penalty, self.supervision)
 
 
-class State(Protocol):
-    """State of a training method between steps, with its current losses."""
-
-    @property
-    def losses(self) -> Losses:
-        """Losses at this state."""
-
-
-S = TypeVar("S", bound=State)
-
-
-class TrainingMethod(Protocol[S]):
-    """Training method: an initial state and a step."""
-
-    def init(self) -> S:
-        """The state before the first iteration."""
-
-    def step(self, state: S) -> S:
-        """One iteration."""
+def _objective(text: Any, response: Any, penalty: Any, supervision: float) -> Any:
+    # 0 * inf is nan: an unsupervised fit must not depend on the response at all.
+    return text + (supervision * (response + penalty) if supervision else 0.0)
 
 
 @dataclass(frozen=True)
-class Solution(Generic[S]):
+class Solution:
     """Result of training: the final state, the trace and the reason for stopping.
 
     trace : losses at the start and after every iteration.
     reason : "converged", "max_iter" or "callback".
     """
 
-    state: S
+    state: Any
     trace: tuple[Losses, ...]
     reason: str
 
@@ -103,8 +84,11 @@ class Solution(Generic[S]):
 Watch = Callable[[int, Losses], bool]
 
 
-def run(method: TrainingMethod[S], *, max_iter: int, tol: float, watch: Watch) -> Solution[S]:
-    """Iterate until the objective changes by less than `tol`, relative to max(1, its size): the paper's rule."""
+def run(method: Any, *, max_iter: int, tol: float, watch: Watch) -> Solution:
+    """Iterate until the objective changes by less than `tol`, relative to max(1, its size): the paper's rule.
+
+    method : with `init()`, which returns a state, and `step(state)`, which returns the next; states have `losses`.
+    """
     state = method.init()
     trace = [state.losses]
     for iteration in range(1, max_iter + 1):

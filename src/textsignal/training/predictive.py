@@ -1,13 +1,13 @@
 """Predictive training: weights are a function of the text in training too, and topics move so that it predicts.
 
-With every topic summing to 1, x_i a row of text of l2 norm 1 and t_i the document's length (mean 1):
+With every topic summing to 1, x_i a row of terms of l2 norm 1 and t_i the text's length (mean 1):
 
     f_i(w; H) = sum_k w_k - sum_j x_ij log (wH)_j - smoothing sum_k log w_k,      w_i(H) = argmin f_i
     J(H, b)   = 1/M sum_i [ t_i f_i(w_i) + s loss(y_i, eta(w_i, b)) ] + s penalty |beta|^2 - s prior sum_kj m_j log H_kj
 
 m is the corpus' mean term profile. The gradient goes through the weights by the implicit function theorem. Every step
-uses the documents of one batch. Two measures reduce over-fitting: some terms of each document are dropped at random,
-and a guide (a word-level regression) removes part of the noise from the responses.
+uses the texts of one batch. Two measures reduce over-fitting: some terms of each text are dropped at random, and a
+guide (a word-level regression) removes part of the noise from the responses.
 """
 
 from __future__ import annotations
@@ -23,18 +23,20 @@ import scipy.sparse as sp
 from textsignal.arrays import Array, Vector
 from textsignal.compute.engines import Compute
 from textsignal.compute.hashing import Keys, drawn
-from textsignal.compute.kernels import Means, Rows, pad
+from textsignal.compute.kernels import Kernels, Means, Rows, pad
 from textsignal.families import Family
-from textsignal.training.corpus import NO_SCRATCH, Addable, AddedNumber, Block, Corpus, Parameters
+from textsignal.training.corpus import Addable, Block, Corpus, Parameters, Responses
 from textsignal.training.draws import document_keys, thinned
-from textsignal.training.fitted import FittedTopics, Run, TextFit, fit_on_text
+from textsignal.training.fitted import Run, TextFit, fit_on_text
 from textsignal.training.glm import ResponseModel
-from textsignal.training.inference import Inference
-from textsignal.training.loop import Losses, Solution, Trace, Watch, run
+from textsignal.training.inference import Inference, row_norms, unit_rows
+from textsignal.training.loop import Losses, Trace, Watch, run
 from textsignal.training.start import PredictiveStart, better_start, predictive_start
 from textsignal.training.word_effects import NO_GUIDE, Guide, fit_guide
 
-#: Documents of fewer terms are thinned proportionally less: dropping a word can change the meaning of a short text.
+#: A text counts as at most this many times the median text's length.
+LONGEST = 10.0
+#: Texts of fewer terms are thinned proportionally less: dropping a word can change the meaning of a short text.
 FULLY_THINNED = 20
 #: Minimum number of batches in an epoch, so that small corpora take enough steps.
 FEWEST_BATCHES = 32
@@ -42,7 +44,7 @@ FEWEST_BATCHES = 32
 BLOCKS_A_BATCH = 2
 #: Tolerance of inference in training, which starts from the weights of the previous epoch.
 TRAINING_TOL, TRAINING_STEPS = 1e-3, 6
-#: Tolerance of inference at the end, and for new documents.
+#: Tolerance of inference at the end, and for new texts.
 FINAL_TOL = 1e-10
 
 
@@ -76,7 +78,7 @@ class PredictiveState:
 
     parameters : (terms * topics + topics + 1,) logits of the topics, effects, intercept, of each linear predictor.
     means, count : of the optimiser, and the steps it has taken.
-    W : (documents, padded topics) the weights that inference starts from.
+    W : (texts, padded topics) the weights that inference starts from.
     """
 
     parameters: Vector
@@ -87,44 +89,30 @@ class PredictiveState:
     losses: Losses
 
 
-@dataclass(frozen=True)
-class Epoch:
-    """Thinned documents in the order of one epoch. All arrays have one row per document."""
+@dataclass(frozen=True, kw_only=True)
+class Epoch(Responses):
+    """Thinned texts in the order of one epoch; text_weight : (texts,)."""
 
     X: sp.csr_array
-    y: Vector
     text_weight: Array
-    response_weight: Vector
-    tilt: Vector
-    offset: Vector
-    W: Array
 
     def blocks(self, start: int, stop: int) -> list[Block]:
-        """Documents start..stop, in a few blocks."""
+        """Texts start..stop, in a few blocks."""
         n_blocks = min(BLOCKS_A_BATCH, stop - start)
         edges = [start + (stop - start) * part // n_blocks for part in range(n_blocks + 1)]
+        names = ("W", "y", "response_weight", "tilt", "offset", "text_weight")
         return [
-            Block(
-                X=Rows.of(self.X, first, last),
-                y=self.y[first:last],
-                text_weight=self.text_weight[first:last],
-                response_weight=self.response_weight[first:last],
-                tilt=self.tilt[first:last],
-                offset=self.offset[first:last],
-                text_constant=0.0,
-                W=self.W[first:last],
-                scratch=NO_SCRATCH,
-            )
-            for first, last in pairwise(edges)
+            Block(X=Rows.of(self.X, *edge), **{name: getattr(self, name)[slice(*edge)] for name in names})
+            for edge in pairwise(edges)
         ]
 
 
 @dataclass(frozen=True)
 class Predictive:
-    """The method: one iteration is one pass over all documents in random batches.
+    """The method: one iteration is one pass over all texts in random batches.
 
-    corpus : text rows of norm 1; length : (documents,) their lengths; profile : (terms,) the mean term profile, long
-    documents counting more; keys : (documents,) that batches and thinning are drawn from.
+    corpus : rows of norm 1; length : (texts,) their lengths; profile : (terms,) the mean term profile, long texts
+        counting more; keys : (texts,) that batches and thinning are drawn from.
     first : the initial state.
     """
 
@@ -147,53 +135,42 @@ class Predictive:
 
     def step(self, state: PredictiveState) -> PredictiveState:
         """One epoch. Its order and its thinning follow from the texts, the seed and the epoch's number alone."""
-        kernels, settings = self.response.compute.kernels, self.settings
+        compute, settings = self.response.compute, self.settings
         keys = drawn(self.keys, settings.seed, state.epoch)
         order = np.argsort(keys, kind="stable")
         order = order[self.corpus.weight[order] > 0]
         weight = self.corpus.weight[order]
-        documents = self._documents(state, order)
-        edges = batch_edges(keys[order], weight, self._n_batches)
+        texts = self._documents(state, order)
+        n_batches = max(FEWEST_BATCHES, round(self.corpus.weight.sum() / settings.batch_size))
+        edges = batch_edges(keys[order], weight, n_batches)
         flat, means = state.parameters.copy(), Means(*(mean.copy() for mean in state.means))
         gradient = np.empty_like(flat)
         parameters, count = self._parameters(flat), state.count
         for number, (start, stop) in enumerate(pairwise(edges)):
-            # 1. Every document's weights, and the gradients in topics and coefficients.
-            sums = self.response.compute.engine.sweep(self._block_step(parameters), documents.blocks(start, stop))
+            # 1. Every text's weights, and the gradients in topics and coefficients.
+            sums = compute.engine.sweep(self._block_step(parameters), texts.blocks(start, stop))
             self._gradient(sums, parameters, weight[start:stop].sum(), out=gradient)
-            # 2. A step of the optimiser.
+            # 2. A step of the optimiser; its learning rate has a cosine decay to 0.
             count += 1
-            kernels.adam_step(flat, gradient, means, self._rate(state.epoch + number / (len(edges) - 1)), count)
+            epoch = state.epoch + number / (len(edges) - 1)
+            rate = settings.learning_rate * (1 + math.cos(math.pi * epoch / settings.max_epochs)) / 2
+            compute.kernels.adam_step(flat, gradient, means, rate, count)
             parameters = self._parameters(flat)
         followed = state.W.copy()
-        followed[order] = documents.W
-        losses = self._losses(documents, parameters)
-        return PredictiveState(flat, means, count, followed, state.epoch + 1, losses)
+        followed[order] = texts.W
+        return PredictiveState(flat, means, count, followed, state.epoch + 1, self._losses(texts, parameters))
 
     def topics(self, state: PredictiveState) -> Array:
         """(topics, terms), each summing to 1."""
         HT = self._parameters(state.parameters.copy()).HT
         return np.ascontiguousarray(HT[:, : self.first.logits.shape[1]].T)
 
-    @property
-    def _thinning(self) -> Vector:
-        """(documents,) share of each document's terms that is left out."""
-        n_terms = np.diff(self.corpus.X.indptr)
-        share: Vector = self.settings.thinning * np.minimum(1, n_terms / FULLY_THINNED)
-        return share
-
-    @property
-    def _n_batches(self) -> int:
-        return max(FEWEST_BATCHES, round(self.corpus.weight.sum() / self.settings.batch_size))
-
-    def _rate(self, epoch: float) -> float:
-        """Learning rate with a cosine decay to 0."""
-        return self.settings.learning_rate * (1 + math.cos(math.pi * epoch / self.settings.max_epochs)) / 2
-
     def _documents(self, state: PredictiveState, order: np.ndarray) -> Epoch:
-        X = thinned(self.corpus.X, self._thinning, self.keys, self.settings.seed, state.epoch, order)
+        settings, keys = self.settings, self.keys
+        thinning = settings.thinning * np.minimum(1, np.diff(self.corpus.X.indptr) / FULLY_THINNED)
+        X = thinned(self.corpus.X, thinning, keys, settings.seed, state.epoch, order)
         y, weight, length = self.corpus.y[order], self.corpus.weight[order], self.length[order]
-        # A document without a term gets mean weights in the end, so it has no gradient here.
+        # A text without a term gets mean weights in the end, so it has no gradient here.
         observed = ~np.isnan(y) & (length > 0)
         W = self.response.compute.kernels.zeros((len(order), state.W.shape[1]), state.W.dtype)
         W[:] = state.W[order]
@@ -209,82 +186,80 @@ class Predictive:
 
     def _split(self, flat: Vector) -> tuple[Vector, Vector]:
         """Views of the logits (terms, topics) and the coefficients (topics + 1,), of P linear predictors (.., P)."""
-        shape = self.first.logits.shape
-        logits, coefficients = np.split(flat, [shape[0] * shape[1]])
-        return logits.reshape(shape), coefficients.reshape(self.first.coefficients.shape)
+        logits, coefficients = np.split(flat, [self.first.logits.size])
+        return logits.reshape(self.first.logits.shape), coefficients.reshape(self.first.coefficients.shape)
 
     def _parameters(self, flat: Vector) -> Parameters:
         """Topics and coefficients; logits are shifted in place."""
-        kernels = self.response.compute.kernels
+        kernels, dtype = self.response.compute.kernels, self.corpus.X.dtype
         logits, coefficients = self._split(flat)
-        lanes = kernels.lanes(self.corpus.X.dtype)
-        HT = kernels.zeros((logits.shape[0], -(-logits.shape[1] // lanes) * lanes), self.corpus.X.dtype)
+        (n_terms, n_topics), lanes = logits.shape, kernels.lanes(dtype)
+        HT = kernels.zeros((n_terms, -(-n_topics // lanes) * lanes), dtype)
         kernels.shares(logits, HT)
         beta = np.zeros((HT.shape[1], *coefficients.shape[1:]))
-        beta[: logits.shape[1]] = coefficients[:-1]
+        beta[:n_topics] = coefficients[:-1]
         return Parameters(HT, beta, coefficients[-1].copy())
 
     def _block_step(self, parameters: Parameters) -> Callable[[Block], PredictiveSums]:
         kernels, settings = self.response.compute.kernels, self.settings
+        HT, beta, smoothing = parameters.HT, parameters.beta, settings.smoothing
 
         def step(block: Block) -> PredictiveSums:
-            kernels.infer(block.X, parameters.HT, block.W, settings.smoothing, TRAINING_TOL, TRAINING_STEPS)
+            kernels.infer(block.X, HT, block.W, smoothing, TRAINING_TOL, TRAINING_STEPS)
             eta = block.linear_predictor(parameters)
             slope = (block.response_weight * (self.response.family.gradient(block.y, eta) - block.tilt).T).T
-            topics = kernels.implicit_sums(
-                block.X,
-                block.W,
-                parameters.HT,
-                settings.supervision * slope,
-                parameters.beta,
-                block.text_weight,
-                settings.smoothing,
-            )
+            pull = settings.supervision * slope
+            topics = kernels.implicit_sums(block.X, block.W, HT, pull, beta, block.text_weight, smoothing)
             effects = np.einsum("ik,i...->k...", block.W, slope, dtype=float)
             return PredictiveSums(topics, np.concatenate([effects, slope.sum(axis=0)[None]]))
 
         return step
 
-    def _losses(self, documents: Epoch, parameters: Parameters) -> Losses:
-        """Losses at an epoch's end, with the weights that each document had when its batch was seen."""
-        blocks = documents.blocks(0, len(documents.y))
+    def _losses(self, texts: Epoch, parameters: Parameters) -> Losses:
+        """Losses at an epoch's end, with the weights that each text had when its batch was seen."""
+        compute, blocks = self.response.compute, texts.blocks(0, len(texts.y))
 
-        def block_loss(block: Block) -> AddedNumber:
-            text = self.response.compute.kernels.text_sums(block.X, block.W, parameters.HT, block.text_weight)
-            return AddedNumber(text.log_loss + float(np.sum(text.mass, dtype=float)))
+        def text_loss(block: Block) -> float:
+            return _text_loss(compute.kernels, block.X, block.W, parameters.HT, block.text_weight)
 
-        text = self.response.compute.engine.sweep(block_loss, blocks).value
         penalty = self.response.penalty_value(parameters) * self.corpus.weight.sum()
-        return Losses(text, self.response.loss(blocks, parameters), penalty, self.settings.supervision)
+        response = self.response.loss(blocks, parameters)
+        return Losses(compute.engine.sweep(text_loss, blocks), response, penalty, self.settings.supervision)
 
-    def _gradient(self, sums: PredictiveSums, parameters: Parameters, n_documents: float, out: Vector) -> None:
+    def _gradient(self, sums: PredictiveSums, parameters: Parameters, n_texts: float, out: Vector) -> None:
         """Gradient of J over a batch in all parameters."""
-        settings = self.settings
+        settings, kernels = self.settings, self.response.compute.kernels
         logits, coefficients = self._split(out)
-        prior = settings.supervision * settings.prior
-        self.response.compute.kernels.share_gradient(
-            sums.topics, parameters.HT, self.profile, prior, n_documents, logits
-        )
-        n_topics = logits.shape[1]
-        coefficients[:-1] = sums.coefficients[:n_topics] / n_documents
+        n_topics, prior = logits.shape[1], settings.supervision * settings.prior
+        kernels.share_gradient(sums.topics, parameters.HT, self.profile, prior, n_texts, logits)
+        coefficients[:-1] = sums.coefficients[:n_topics] / n_texts
         coefficients[:-1] += 2 * settings.penalty * parameters.beta[:n_topics]
-        coefficients[-1] = settings.fit_intercept * sums.coefficients[-1] / n_documents
+        coefficients[-1] = settings.fit_intercept * sums.coefficients[-1] / n_texts
         coefficients *= settings.supervision
 
 
+def _text_loss(kernels: Kernels, X: Rows, W: Array, HT: Array, weight: Array) -> float:
+    sums = kernels.text_sums(X, W, HT, weight)
+    return sums.log_loss + float(np.sum(sums.mass, dtype=float))
+
+
+def scale_rows(X: sp.csr_array, weight: Vector) -> tuple[sp.csr_array, Vector]:
+    """Scale rows to l2 norm 1; also return the texts' lengths (capped at `LONGEST` medians), relative to their mean.
+
+    An empty row stays empty and has length 0.
+    """
+    norm = row_norms(X)
+    counted = (norm > 0) & (weight > 0)
+    median = np.quantile(norm[counted], 0.5, weights=weight[counted], method="inverted_cdf") if counted.any() else 0.0
+    length = np.minimum(norm, LONGEST * median)
+    return unit_rows(X), length / max(float(np.average(length, weights=weight)), np.finfo(float).tiny)
+
+
 def batch_edges(keys: Keys, weight: Vector, n_batches: int) -> np.ndarray:
-    """Return the edges of batches of documents sorted by key.
+    """Return the edges of batches of texts sorted by key.
 
-    Batches hold equal weight, not equal numbers of rows, and never split documents of one key: a document of weight
-    2 falls into the batch of its two copies.
-
-    Examples
-    --------
-    >>> keys = np.array([1, 2, 2, 3], dtype=np.uint64)
-    >>> batch_edges(keys, np.ones(4), n_batches=2)
-    array([0, 3, 4])
-    >>> batch_edges(keys[[0, 1, 3]], np.array([1.0, 2.0, 1.0]), n_batches=2)
-    array([0, 2, 3])
+    Batches hold equal weight, not equal numbers of rows, and never split texts of one key: a text of weight 2 falls
+    into the batch of its two copies.
     """
     first = np.searchsorted(keys, keys, side="left")
     before = (np.cumsum(weight) - weight)[first]
@@ -302,13 +277,14 @@ def train_predictive(
     compute: Compute,
     watch: Watch,
 ) -> Run:
-    """Run predictive training on text rows of norm 1.
+    """Run predictive training on rows of norm 1.
 
-    length : (documents,) lengths of the documents; topics : (topics, terms) to start from.
+    length : (texts,) lengths of the texts; topics : (topics, terms) to start from.
     fine_topics : (more topics, terms) that may be merged to start from instead; or None.
     """
     response = ResponseModel(family, compute, settings.penalty, settings.fit_intercept)
-    glm = replace(response, penalty=settings.penalty * corpus.weight.sum())
+    penalty = settings.penalty * float(corpus.weight.sum())
+    glm = replace(response, penalty=penalty)
     profile = replace(corpus, weight=corpus.weight * length).profile
 
     def start(topics: Array) -> PredictiveStart:
@@ -318,68 +294,35 @@ def train_predictive(
     if fine_topics is not None and settings.supervision:
         first = better_start(first, start(fine_topics), start)
     keys = document_keys(corpus.X)
-    penalty = settings.penalty * float(corpus.weight.sum())
     guide = fit_guide(corpus, first.weights, family, penalty, keys) if settings.supervision else NO_GUIDE
-    method = Predictive(
-        corpus=corpus,
-        length=length,
-        profile=profile,
-        keys=keys,
-        first=first,
-        guide=guide,
-        response=response,
-        settings=replace(settings, supervision=settings.supervision * guide.say),
-    )
+    guided = replace(settings, supervision=settings.supervision * guide.say)
+    method = Predictive(corpus, length, profile, keys, first, guide, response, guided)
     solution = run(method, max_iter=settings.max_epochs, tol=0.0, watch=watch)
-    trained = method.topics(solution.state)
-    # Training used thinned documents. Complete ones are more informative, so their effects are somewhat larger.
+    # Training used thinned texts. Complete ones are more informative, so their effects are somewhat larger.
     tilt = guide.tilt(corpus.X, np.arange(len(corpus.y)), corpus.y, family)
-    fit = fit_on_text(corpus, Inference(trained, settings.smoothing, FINAL_TOL), glm, tilt)
+    fit = fit_on_text(corpus, Inference(method.topics(solution.state), settings.smoothing, FINAL_TOL, True), glm, tilt)
+    reason = solution.reason
+    if reason == "max_iter":
+        reason = f"all {solution.n_iter} epochs done" if solution.n_iter > 1 else "the only epoch done"
     # Every start has a separate guide, so training objectives are not comparable between starts.
-    objective = _losses_of_whole_documents(corpus, length, trained, fit, glm, settings.supervision).objective
-    return Run(_fitted(trained, fit, settings, solution), objective)
+    objective = _losses_of_whole_texts(corpus, length, fit, glm, settings.supervision).objective
+    return Run(fit.model(Trace.of(solution.trace), reason), objective)
 
 
-def _fitted(
-    topics: Array, fit: TextFit, settings: PredictiveSettings, solution: Solution[PredictiveState]
-) -> FittedTopics:
-    """Assemble the fitted model; the loop's reason "max_iter" means that all epochs are done."""
-    done = f"all {solution.n_iter} epochs done" if solution.n_iter > 1 else "the only epoch done"
-    return FittedTopics(
-        family=fit.glm.family,
-        topics=topics,
-        effects=fit.effects,
-        intercept=fit.glm.intercept,
-        hessian=fit.glm.hessian,
-        mean_weights=fit.mean_weights,
-        smoothing=settings.smoothing,
-        tol=FINAL_TOL,
-        unit_rows=True,
-        word_effects=np.zeros(topics.shape[1]),
-        trace=Trace.of(solution.trace),
-        reason=done if solution.reason == "max_iter" else solution.reason,
-        weights=fit.weights,
-        covariates=fit.covariates,
-        covariate_errors=fit.covariate_errors,
-    )
-
-
-def _losses_of_whole_documents(
-    corpus: Corpus, length: Vector, topics: Array, fit: TextFit, glm: ResponseModel, supervision: float
+def _losses_of_whole_texts(
+    corpus: Corpus, length: Vector, fit: TextFit, glm: ResponseModel, supervision: float
 ) -> Losses:
-    """Losses of the final model on the original documents: not thinned, responses not tilted."""
-    compute, X = glm.compute, corpus.X
-    HT = pad(topics.T, compute.kernels, X.dtype)
+    """Losses of the final model on the original texts: not thinned, responses not tilted."""
+    X, engine, kernels = corpus.X, glm.compute.engine, glm.compute.kernels
+    HT = pad(fit.inference.topics.T, kernels, X.dtype)
     weight = (corpus.weight * length).astype(X.dtype)
 
-    def text_loss(edges: tuple[int, int]) -> AddedNumber:
+    def text_loss(edges: tuple[int, int]) -> float:
         rows = slice(*edges)
-        W = pad(fit.weights[rows], compute.kernels, X.dtype)
-        sums = compute.kernels.text_sums(Rows.of(X, *edges), W, HT, weight[rows])
-        return AddedNumber(sums.log_loss + float(np.sum(sums.mass, dtype=float)))
+        return _text_loss(kernels, Rows.of(X, *edges), pad(fit.weights[rows], kernels, X.dtype), HT, weight[rows])
 
-    text = compute.engine.sweep(text_loss, compute.engine.cut(X.shape[0], X.nnz, X.shape[1])).value
+    text = engine.sweep(text_loss, engine.cut(X.shape[0], X.nnz, X.shape[1]))
     observed = ~np.isnan(corpus.y)
-    eta = fit.linear_predictor
-    response = float(np.sum(corpus.weight[observed] * fit.glm.family.loss(corpus.y[observed], eta[observed])))
+    loss = fit.glm.family.loss(corpus.y[observed], fit.linear_predictor[observed])
+    response = float(np.sum(corpus.weight[observed] * loss))
     return Losses(text, response, float(glm.penalty * np.sum(fit.effects**2)), supervision)

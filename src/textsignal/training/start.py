@@ -17,12 +17,11 @@ from textsignal.compute.engines import Compute
 from textsignal.compute.kernels.reference import TINY
 from textsignal.errors import InputError
 from textsignal.families import Family, deviance, null_deviance
-from textsignal.training.coefficient_steps import NoStep
 from textsignal.training.corpus import Corpus
 from textsignal.training.fitted import fit_on_text
 from textsignal.training.glm import ResponseModel
 from textsignal.training.inference import Inference
-from textsignal.training.joint import JointSettings, TextAlone, train_joint
+from textsignal.training.joint import JointSettings, NoStep, TextAlone, train_joint
 
 #: Multiplicative steps for starting weights: enough to separate topics, cheap compared with training.
 FIRST_STEPS = 5
@@ -43,26 +42,26 @@ CLEARLY_WORSE = 0.8
 
 @dataclass(frozen=True)
 class Start:
-    """topics : (topics, terms); weights : (documents, topics)."""
+    """topics : (topics, terms); weights : (texts, topics)."""
 
     topics: Array
     weights: Array
 
 
 def random_start(corpus: Corpus, n_topics: int, seed: int, compute: Compute) -> Start:
-    """Draw half-normal topics and weights whose product has the scale of the text."""
+    """Draw half-normal topics and weights whose product has the scale of X."""
     rng = np.random.default_rng(seed)
-    n_documents, n_terms = corpus.X.shape
+    n_texts, n_terms = corpus.X.shape
     size = _balanced_size(corpus, n_topics)
     topics = size * np.abs(rng.standard_normal((n_topics, n_terms)))
-    return Start(topics, size * np.abs(rng.standard_normal((n_documents, n_topics))))
+    return Start(topics, size * np.abs(rng.standard_normal((n_texts, n_topics))))
 
 
 def nndsvda_start(corpus: Corpus, n_topics: int, seed: int, compute: Compute) -> Start:
     """Nonnegative parts of the leading singular vectors, zeros filled with the mean (NNDSVDa).
 
     The vectors are exact, so the seed matters only for topics beyond their number, which start at random. Weights are
-    inferred from topics and text, so copies of a document have equal starts, and document weights are equivalent to
+    inferred from topics and terms, so copies of a text have equal starts, and weights of texts are equivalent to
     repetition.
     """
     rng = np.random.default_rng(seed)
@@ -84,24 +83,21 @@ INITS = (*STARTS, "nmf")
 
 
 def weights_for(corpus: Corpus, topics: Array, compute: Compute) -> Array:
-    """Approximate each document's weights by a few inference steps."""
+    """Approximate each text's weights by a few inference steps."""
     return Inference(topics, tol=0.0).weights(corpus.X, compute, FIRST_STEPS).weights
 
 
 def given_start(corpus: Corpus, start: Start, W: Any, H: Any, compute: Compute) -> Start:
     """Replace the start's topics and weights by the user's H and W, if given."""
     topics = start.topics if H is None else _checked("H", H, start.topics.shape)
-    if W is not None:
-        return Start(topics, _checked("W", W, start.weights.shape))
-    return Start(topics, weights_for(corpus, topics, compute))
+    weights = weights_for(corpus, topics, compute) if W is None else _checked("W", W, start.weights.shape)
+    return Start(topics, weights)
 
 
 def unsupervised_start(corpus: Corpus, family: Family, start: Start, compute: Compute) -> Start:
     """Return topics and weights of unsupervised training from a start."""
     settings = JointSettings(0.0, 0.0, TextAlone(), NoStep(), NMF_ITERATIONS, NMF_TOL)
-    fitted = train_joint(
-        corpus, family, start.topics, start.weights, settings, compute, lambda iteration, losses: False
-    )
+    fitted = train_joint(corpus, family, start.topics, start.weights, settings, compute, lambda *_: False)
     assert fitted.weights is not None
     return Start(fitted.topics, fitted.weights)
 
@@ -111,7 +107,7 @@ class PredictiveStart:
     """Starting values of predictive training.
 
     logits : (terms, topics) of the topics, which are their softmax over terms.
-    weights : (documents, topics) inferred from the topics and the text.
+    weights : (texts, topics) inferred from topics and terms.
     prevalence : (topics,) share of the total weight.
     coefficients : (topics + 1,) effects, then the intercept, of a GLM on the weights; (.., P) for P linear predictors.
     explained : share of the response's deviance that the GLM explains.
@@ -134,7 +130,7 @@ def predictive_start(
 ) -> PredictiveStart:
     """Start from topics (topics, terms) of any scale, mixed with the corpus' profile.
 
-    corpus : text rows of norm 1; smoothing, tol : of inference.
+    corpus : rows of norm 1; smoothing, tol : of inference.
     """
     everywhere = profile + EVEN_IN_PROFILE / profile.size
     shares = topics / np.maximum(topics.sum(axis=1, keepdims=True), TINY)
@@ -156,7 +152,7 @@ def better_start(
 ) -> PredictiveStart:
     """Return `plain`, or the finer topics merged to its number if they explain the response clearly better.
 
-    A few unsupervised topics split the text by its main themes, which may mix positive and negative texts. Finer
+    A few unsupervised topics split texts by their main subjects, which may mix positive and negative texts. Finer
     topics separate these; merging neighbours in effect preserves the separation.
     """
     merged = start(merge_by_effect(fine.topics, fine.coefficients[:-1], fine.prevalence, len(plain.topics)))
@@ -168,12 +164,6 @@ def merge_by_effect(topics: Array, effects: Vector, prevalence: Vector, n_topics
 
     Repeatedly merges the two neighbours in order of effect whose effects differ least (Ward's rule, weighted by
     prevalence); the merged topic is their mean weighted by prevalence.
-
-    Examples
-    --------
-    >>> merge_by_effect(np.eye(3), np.array([1.0, -2.0, 1.1]), np.array([0.2, 0.4, 0.4]), 2).round(2)
-    array([[0.  , 1.  , 0.  ],
-           [0.33, 0.  , 0.67]])
     """
     order = np.argsort(effects, kind="stable")
     merged, effects, sizes = topics[order], effects[order].astype(float), prevalence[order].astype(float)
@@ -190,7 +180,7 @@ def merge_by_effect(topics: Array, effects: Vector, prevalence: Vector, n_topics
 
 
 def _leading_vectors(corpus: Corpus, n_topics: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:
-    """Truncated SVD of the weighted text: left vectors, singular values and right vectors, largest first."""
+    """Truncated SVD of the weighted X: left vectors, singular values and right vectors, largest first."""
     X = sp.csr_array(corpus.X.astype(float) * np.sqrt(corpus.weight)[:, None])
     n_terms = X.shape[1]
     count = min(n_topics, *X.shape)

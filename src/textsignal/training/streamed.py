@@ -1,15 +1,15 @@
-"""Training on more documents than memory holds: tone learns from all, in shards on disk; the rest from a sample.
+"""Training on more texts than memory holds: tone learns from all, in shards on disk; the rest from a random sample.
 
-What words add is learnt the better the more documents there are. Themes, and the GLM on them, have few parameters: a
-random sample of a hundred thousand documents tells them as well as ten million do.
+More texts keep improving what is learnt about words. Themes, and the GLM on them, have few parameters: a random sample
+of a hundred thousand texts determines them as well as ten million do.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass, field, fields, replace
+from itertools import accumulate, chain, pairwise, repeat
 from typing import Any
 
 import numpy as np
@@ -21,40 +21,146 @@ from textsignal.compute.engines import Compute, Item
 from textsignal.compute.hashing import Keys
 from textsignal.data.rows import BadRows
 from textsignal.families import Family
-from textsignal.text.counts import MergedCounts, TextCounts, count_texts
-from textsignal.text.features import Features
+from textsignal.text.features import Features, MergedCounts, TextCounts, count_texts
 from textsignal.text.shards import Place, beside, map_arrays, put_arrays, read_shard
+from textsignal.text.tokens import SentenceTexts
 from textsignal.training.corpus import Corpus
-from textsignal.training.sample import Sample
-from textsignal.training.tone import BLOCK, n_blocks_of, tone_effects
-from textsignal.training.tone_blocks import ToneBlock, tone_block
+from textsignal.training.tone import BLOCK, ToneBlock, n_blocks_of, tone_block, tone_effects
+
+#: Bounds that a sample may have, ascending: each is three quarters of the next.
+BOUNDS = np.array([*accumulate(repeat(2**64 - 1, 145), lambda bound, _: bound - bound // 4)][::-1], np.uint64)
+#: Maximum number of text parts, each with a separate vocabulary, before they are merged.
+MOST_PARTS = 32
+
+
+def first_bound(n_documents: int | None, most_documents: int) -> int:
+    """Return a bound that keeps about twice `most_documents`, or all texts if their number is not known.
+
+    This limits memory from the first batch on, even if half of the texts cannot be used.
+
+    Examples
+    --------
+    >>> first_bound(100, 60) / 2**64, first_bound(None, 60) / 2**64, first_bound(1000, 60) / 2**64
+    (1.0, 1.0, 0.13348388671875)
+    """
+    share = 1.0 if n_documents is None else 2 * most_documents / max(1, n_documents)
+    return int(BOUNDS[min(int(np.searchsorted(BOUNDS, share * 2.0**64)), len(BOUNDS) - 1)])
 
 
 @dataclass(frozen=True, eq=False)
-class ReadPart:
-    """Documents of a part of the source, in shards of `sizes` documents.
+class Passing:
+    """Attributes of streamed texts, each (texts,).
 
-    responses : (rows,) that count; bad : the rows that are not valid documents.
+    draws : random numbers, by text, and row and number of its file, so that files can be read in parallel.
+    rows : in the source, or a part of it, from 0; keys : of the texts; n_words : in each.
+    beside : (texts, columns) cells of other columns, as they were read.
     """
 
-    shards: list[Place]
-    sizes: list[int]
+    draws: Keys
+    rows: NDArray[np.int64]
+    keys: Keys
+    n_words: NDArray[np.int64]
     responses: Vector
-    bad: BadRows
-    sample: Sample
+    weight: Vector
+    beside: NDArray[np.object_]
 
-    def __sizeof__(self) -> int:
-        return sum(map(sys.getsizeof, self.shards)) + sys.getsizeof(self.sample)
+    @classmethod
+    def nothing(cls, n_columns: int = 0) -> Passing:
+        """Return the attributes of no texts."""
+        keys, numbers, values = np.zeros(0, np.uint64), np.zeros(0, np.int64), np.zeros(0)
+        return cls(keys, numbers, keys, numbers, values, values, np.empty((0, n_columns), dtype=object))
+
+    def at(self, kept: NDArray[Any]) -> Passing:
+        """Return the attributes of a subset of the texts."""
+        return Passing(*(getattr(self, column.name)[kept] for column in fields(self)))
+
+    @classmethod
+    def together(cls, parts: Sequence[Passing]) -> Passing:
+        """Concatenate the attributes of several parts."""
+        return cls(*(np.concatenate([getattr(part, column.name) for part in parts]) for column in fields(cls)))
+
+
+@dataclass
+class Sample:
+    """Random sample of at most `most_documents` texts and, if they are two or more, `most_words` words.
+
+    A text is drawn if its random number is at most a bound, which falls by a quarter whenever there are too many. So
+    the sample does not depend on batches.
+    """
+
+    most_documents: int
+    most_words: int
+    bound: int = 2**64 - 1
+    parts: list[SentenceTexts] = field(default_factory=list)
+    documents: Passing = field(default_factory=Passing.nothing)
+
+    def offer(self, texts_at: Callable[[NDArray[np.int64]], SentenceTexts], documents: Passing) -> None:
+        """Add some of these texts; texts_at : returns the texts of some rows of them."""
+        rows = np.flatnonzero(documents.draws <= np.uint64(self.bound))
+        self.documents = Passing.together([self.documents, documents.at(rows)])
+        # Merged, so that the words of other texts are discarded.
+        self.parts.append(SentenceTexts.together([texts_at(rows)]))
+        if len(self.parts) > MOST_PARTS:
+            self.parts = [self.tokens]
+        while self._is_too_much():
+            self.bound -= self.bound // 4
+            kept = self.up_to(self.bound)
+            self.parts, self.documents = kept.parts, kept.documents
 
     @property
-    def summary(self) -> PartSummary:
-        """Summary of the part that all other parts need."""
-        return PartSummary(self.sizes, self.responses, self.bad, self.sample.bound, self.sample.levels)
+    def tokens(self) -> SentenceTexts:
+        """The texts, as if they had been read at once; there must be at least one part."""
+        return self.parts[0] if len(self.parts) == 1 else SentenceTexts.together(self.parts)
+
+    def __sizeof__(self) -> int:
+        # About ten bytes a word, and its text.
+        return 16 * int(self.documents.n_words.sum())
+
+    @property
+    def levels(self) -> NDArray[np.int64]:
+        """(2, bounds) number of texts, and of words, up to each of `BOUNDS`."""
+        level = np.searchsorted(BOUNDS, self.documents.draws)
+        counts = (np.bincount(level, each, len(BOUNDS)).cumsum() for each in (None, self.documents.n_words))
+        return np.array([count.astype(np.int64) for count in counts])
+
+    def up_to(self, bound: int) -> Sample:
+        """Return the texts whose random number is at most a bound."""
+        kept = self.documents.draws <= np.uint64(bound)
+        if kept.all():
+            return replace(self, bound=bound)
+        edges = pairwise(accumulate(map(len, self.parts), initial=0))
+        rows = [np.flatnonzero(kept[start:stop]) for start, stop in edges]
+        parts = [SentenceTexts.together([part.at(own)]) for part, own in zip(self.parts, rows, strict=True)]
+        return replace(self, bound=bound, parts=parts, documents=self.documents.at(kept))
+
+    def _is_too_much(self) -> bool:
+        n_texts, n_words = len(self.documents.draws), int(self.documents.n_words.sum())
+        return n_texts > self.most_documents or (n_texts > 1 and n_words > self.most_words)
+
+
+def common_bound(samples: Sequence[tuple[int, NDArray[np.int64]]], most_documents: int, most_words: int) -> int:
+    """Return the bound of a sample of all parts, from the bound and the levels of each part's sample."""
+    bounds, levels = zip(*samples, strict=True)
+    documents, words = np.sum(levels, axis=0)
+    allowed = (documents <= most_documents) & ((documents <= 1) | (words <= most_words))
+    return int(BOUNDS[allowed & (np.uint64(min(bounds)) >= BOUNDS)].max())
+
+
+def joined(samples: Sequence[tuple[Sample, int]]) -> Sample:
+    """Join samples of parts, which have one bound; each comes with the row of the part's first text."""
+    documents = [replace(one.documents, rows=one.documents.rows + first) for one, first in samples]
+    parts = [*chain.from_iterable(one.parts for one, _ in samples)]
+    parts = [SentenceTexts.together(parts)] if len(parts) > 1 else parts
+    return replace(samples[0][0], parts=parts, documents=Passing.together(documents))
 
 
 @dataclass(frozen=True, eq=False)
 class PartSummary:
-    """Summary of a part: fields of `ReadPart`, and the bound and levels of the sample."""
+    """Summary of a part of the source, which all other parts need.
+
+    sizes : texts in each shard; responses : (rows,) that count; bad : rows that are not valid texts.
+    bound, levels : of the sample.
+    """
 
     sizes: list[int]
     responses: Vector
@@ -63,8 +169,20 @@ class PartSummary:
     levels: NDArray[np.int64]
 
 
+@dataclass(frozen=True, eq=False)
+class ReadPart:
+    """Texts of a part of the source, in shards."""
+
+    shards: list[Place]
+    sample: Sample
+    summary: PartSummary
+
+    def __sizeof__(self) -> int:
+        return sum(map(sys.getsizeof, self.shards)) + sys.getsizeof(self.sample)
+
+
 def count_shards(shards: Sequence[Any], sizes: Sequence[int], compute: Compute) -> MergedCounts:
-    """Count words and pairs of all shards, as the engine keeps them; sizes : documents of each.
+    """Count words and pairs of all shards, as the engine keeps them; sizes : texts of each.
 
     Counts of consecutive shards are added on the worker that counts them, up to the size of a block of tone.
     """
@@ -77,21 +195,21 @@ def count_shards(shards: Sequence[Any], sizes: Sequence[int], compute: Compute) 
         return merged.words, merged.counts, merged.error
 
     merged = MergedCounts()
-    for found in compute.engine.stream(counted, together(shards, sizes)):
-        merged.add(*found)
+    for counts in compute.engine.stream(counted, in_blocks(shards, sizes)):
+        merged.add(*counts)
     return merged
 
 
 @dataclass(frozen=True, eq=False)
 class StoredBlock:
-    """Reference to a stored block of documents; steps : applied whenever it is loaded."""
+    """Reference to a stored block of texts; steps : applied whenever it is loaded."""
 
     place: Place
     sizes: Vector
     steps: tuple[Callable[[ToneBlock], ToneBlock], ...] = ()
 
     def load(self) -> ToneBlock:
-        """Load the documents."""
+        """Load the texts."""
         arrays = map_arrays(self.place)
         data, indices, indptr = (arrays.pop(name) for name in ("counts", "indices", "indptr"))
         counts = sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, len(self.sizes)))
@@ -108,14 +226,6 @@ class StoredBlock:
         return sys.getsizeof(self.place)
 
 
-def write_block(block: ToneBlock, path: Path | None) -> StoredBlock:
-    """Write a block to a file, or keep it in memory if `path` is None."""
-    counts = block.counts
-    arrays = {"counts": counts.data, "indices": counts.indices.astype(np.int32, copy=False), "indptr": counts.indptr}
-    arrays |= {name: getattr(block, name) for name in ("keys", "y", "weight", "offset", "folds")}
-    return StoredBlock(put_arrays(arrays, path), block.sizes)
-
-
 def stored_tone(
     shards: Sequence[Any],
     sizes_of_shards: Sequence[int],
@@ -126,24 +236,24 @@ def stored_tone(
 ) -> Vector:
     """(features, fits) of `tone_effects`, over all shards.
 
-    shards : as the engine keeps them; sizes_of_shards : documents of each.
-    Shards hold `response`, `weight` and `keys` of their documents. Those of one block follow each other.
-
-    without : keys of excluded documents.
+    shards : with `response`, `weight` and `keys` of their texts, as the engine keeps them.
+    sizes_of_shards : texts of each; without : keys of excluded texts.
     """
-    sizes = features.sizes
 
     def block(places: Sequence[Place]) -> StoredBlock:
-        corpus = _corpus(places, features, family, compute, without)
-        return write_block(tone_block(corpus, sizes), beside(places[0], ".block"))
+        made = tone_block(_corpus(places, features, family, compute, without), features.sizes)
+        counts, names = made.counts, ("keys", "y", "weight", "offset", "folds")
+        indices = counts.indices.astype(np.int32, copy=False)
+        arrays = {"counts": counts.data, "indices": indices, "indptr": counts.indptr}
+        arrays |= {name: getattr(made, name) for name in names}
+        return StoredBlock(put_arrays(arrays, beside(places[0], ".block")), features.sizes)
 
-    places = together(shards, sizes_of_shards)
-    blocks = compute.engine.keep(block, places, range(len(places)))
-    return tone_effects(blocks, family.of_words, compute)
+    places = in_blocks(shards, sizes_of_shards)
+    return tone_effects(compute.engine.keep(block, places, range(len(places))), family.of_words, compute)
 
 
 def _corpus(places: Sequence[Place], features: Features, family: Family, compute: Compute, without: Keys) -> Corpus:
-    """Counts of features, encoded responses and weights; weight 0 for documents that are empty or excluded."""
+    """Counts of features, encoded responses and weights; weight 0 for texts that are empty or excluded."""
     texts, others = zip(*map(read_shard, places), strict=True)
     X = features.count(texts, compute.engine)
     response, weight, keys = (np.concatenate([own[name] for own in others]) for name in ("response", "weight", "keys"))
@@ -165,21 +275,18 @@ def turns_of(n_parts: int, n_rows: int | None) -> list[int] | None:
     return [(2 * part + 1) * n_blocks // (2 * n_parts) for part in range(n_parts)]
 
 
-def together(items: Sequence[Item], sizes: Sequence[int]) -> list[list[Item]]:
-    """Group consecutive items into blocks of tone; sizes : documents of each."""
-    return [[items[number] for number in numbers] for numbers in in_blocks(sizes, BLOCK)]
+def in_blocks(items: Sequence[Item], sizes: Sequence[int], most: int | None = None) -> list[list[Item]]:
+    """Group consecutive items as evenly as possible into blocks of at most about `most` texts.
 
-
-def in_blocks(sizes: Sequence[int], most: int) -> list[list[int]]:
-    """Numbers of shards that follow each other, as evenly as may be and at most about `most` documents together.
+    sizes : texts of each item; most : None for the size of a block of tone.
 
     Examples
     --------
-    >>> in_blocks([30, 30, 30, 30, 30], 65)
-    [[0], [1], [2, 3], [4]]
+    >>> in_blocks("abcde", [30, 30, 30, 30, 30], 65)
+    [['a'], ['b'], ['c', 'd'], ['e']]
     """
     ends = np.cumsum(sizes)
-    n_blocks = n_blocks_of(int(ends[-1]), most)
+    n_blocks = n_blocks_of(int(ends[-1]), BLOCK if most is None else most)
     middle = ends - np.asarray(sizes) / 2
-    of_shard: NDArray[np.int64] = np.floor(middle * n_blocks / ends[-1]).astype(np.int64)
-    return [np.flatnonzero(of_shard == number).tolist() for number in np.unique(of_shard)]
+    of_item: NDArray[np.int64] = np.floor(middle * n_blocks / ends[-1]).astype(np.int64)
+    return [[items[row] for row in np.flatnonzero(of_item == number).tolist()] for number in np.unique(of_item)]

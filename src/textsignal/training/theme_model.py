@@ -1,11 +1,11 @@
-"""Training of themes and tone: what people speak of, how they speak of it, and what it is worth."""
+"""Training of themes and tone: what texts are about, how they speak of it, and its effect on the response."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,12 +16,10 @@ from textsignal.data.covariates.design import Given
 from textsignal.errors import InputError
 from textsignal.families import Family
 from textsignal.families.auto import Candidates
-from textsignal.text.counts import TextCounts, count_texts
-from textsignal.text.features import Features, content_terms, learn_features
+from textsignal.text.features import Features, TextCounts, content_terms, count_texts, learn_features
 from textsignal.text.tokens import SentenceTexts
-from textsignal.training.contributions import ThemeEffects, fit_theme_effects
-from textsignal.training.covariate_effects import fit_alone
-from textsignal.training.family_choice import Choice, choose_family
+from textsignal.training.contributions import Choice, ThemeEffects, choose_family, fit_theme_effects
+from textsignal.training.glm import fit_alone
 from textsignal.training.theme_reading import (
     FittedThemes,
     PartlyRead,
@@ -34,19 +32,20 @@ from textsignal.training.theme_reading import (
     readings_of,
     tone_of_terms,
 )
-from textsignal.training.themes import Themes, fit_themes
+from textsignal.training.themes import Themes, ThemeText, word_vectors
 from textsignal.training.tone import Tone, fit_tone
-from textsignal.training.word_vectors import word_vectors
 
-#: Minimum number of documents with a feature, or with a content term.
-LEAST_FEATURE, LEAST_TERM = 2, 3
+#: Minimum number of texts with a feature, or with a content term; only one if there are at most FEW_TEXTS texts.
+LEAST_FEATURE, LEAST_TERM, FEW_TEXTS = 2, 3, 50
+#: Tone, and (texts,) the linear predictor of covariates and offset alone, None if absent.
+LearntTone: TypeAlias = tuple[Tone, Vector | None]
 
 
 @dataclass(frozen=True, eq=False)
 class Response:
     """A response to explain.
 
-    values : (documents,) on the family's scale, NaN if missing.
+    values : (texts,) on the family's scale, NaN if missing.
     candidates : its family, or several of which the best is taken.
     given : covariates and offset, whose part of the linear predictor tone does not learn; None if absent.
     """
@@ -79,7 +78,7 @@ class Prepared:
     """Results of training that do not depend on the number of themes.
 
     terms, units : content terms and (sentences, terms) their counts; vectors : (terms, dimensions) of the terms.
-    weight : (documents,) how often each counts.
+    weight : (texts,) how often each counts.
     """
 
     read: PartlyRead
@@ -98,16 +97,13 @@ class Prepared:
 
     @property
     def family(self) -> Family:
-        """Of the first response."""
+        """Family of the first response."""
         return self.tones[0].response.simplest
 
 
 @dataclass(frozen=True, eq=False)
 class Lexicon:
-    """Features for tone and content terms for themes.
-
-    language : its general words and negations are excluded from content terms.
-    """
+    """Features for tone, and content terms for themes, without general words and negations of the language."""
 
     features: Features
     terms: Sequence[str]
@@ -124,58 +120,53 @@ def learn_lexicon(
     max_terms: int,
 ) -> Lexicon:
     """Choose features and content terms; stop_words : excluded from content terms."""
-    many = n_documents > 50
-    features = learn_features(words, counts, LEAST_FEATURE if many else 1, phrases=True)
-    terms = content_terms(words, counts, language, stop_words, max_terms, LEAST_TERM if many else 1)
+    feature, term = (LEAST_FEATURE, LEAST_TERM) if n_documents > FEW_TEXTS else (1, 1)
+    features = learn_features(words, counts, feature, phrases=True)
+    terms = content_terms(words, counts, language, stop_words, max_terms, term)
     if not terms:
         raise InputError("no content term is left: the texts are empty, or hold nothing but function words")
     return Lexicon(features, terms, language)
 
 
 def prepare_themes(
-    texts: SentenceTexts,
-    responses: Sequence[Response],
-    weight: Vector,
-    *,
-    language: str | None,
-    stop_words: frozenset[str],
-    max_terms: int,
-    compute: Compute,
+    texts: SentenceTexts, responses: Sequence[Response], weight: Vector, *, compute: Compute, **options: Any
 ) -> Prepared:
     """Learn features, content terms and their vectors, and for each response tone and family.
 
-    weight : (documents,) how often each counts; others as in `learn_lexicon`.
+    weight : (texts,) how often each counts; options : of `learn_lexicon`.
     """
-    counts = count_texts(texts, compute.engine)
-    lexicon = learn_lexicon(
-        texts.words, counts, len(texts), language=language, stop_words=stop_words, max_terms=max_terms
-    )
+    lexicon = learn_lexicon(texts.words, count_texts(texts, compute.engine), len(texts), **options)
     read = read_features(texts, lexicon.features, compute.engine)
-    tones = [partial(_tone_of, response, read, lexicon.features, weight, compute) for response in responses]
-    return prepare_read(read, lexicon, responses, tones, weight, compute)
+
+    def learn(response: Response) -> LearntTone:
+        y, words, offset = response.simplest.encode(response.values), response.simplest.of_words, None
+        if response.given is not None:
+            offset, words = fit_alone(response.given, y, weight, words, compute)
+        return fit_tone(read.counts, lexicon.features.sizes, y, weight, words, compute, offset), offset
+
+    return prepare_read(read, lexicon, [(each, partial(learn, each)) for each in responses], weight, compute)
 
 
 def prepare_read(
     read: PartlyRead,
     lexicon: Lexicon,
-    responses: Sequence[Response],
-    tones: Sequence[Callable[[], tuple[Tone, Vector | None]]],
+    tones: Sequence[tuple[Response, Callable[[], LearntTone]]],
     weight: Vector,
     compute: Compute,
 ) -> Prepared:
-    """Prepare themes from texts that have been read.
+    """Prepare themes from texts that have been read; tones : responses, each with a function that learns its tone."""
+    texts, units = read.texts, count_units(read.texts, lexicon.terms, compute.engine)
 
-    tones : for each response, a function that returns tone, and (documents,) the linear predictor of covariates and
-        offset alone.
-    """
-    units = count_units(read.texts, lexicon.terms, compute.engine)
-
-    def with_family(response: Response, tone: Callable[[], tuple[Tone, Vector | None]]) -> ToneOf:
-        return _with_family(response, *tone(), read, weight, compute)
+    def with_family(response: Response, learn: Callable[[], LearntTone]) -> ToneOf:
+        tone, offset = learn()
+        unseen = read.unseen_tone(tone)
+        whole = by_document(unseen[:, None], texts)[:, 0] + (0.0 if offset is None else offset)
+        choice = choose_family(response.candidates, whole, tone.folds, response.values, weight, compute)
+        return ToneOf(response, tone.effects, unseen, choice)
 
     # The tasks are independent.
-    tasks: list[Callable[[], Any]] = [partial(with_family, *pair) for pair in zip(responses, tones, strict=True)]
-    first: list[Callable[[], Any]] = [lambda: word_vectors(units), lambda: read.texts.keys]
+    tasks: list[Callable[[], Any]] = [partial(with_family, *pair) for pair in tones]
+    first: list[Callable[[], Any]] = [lambda: word_vectors(units), lambda: texts.keys]
     vectors, _, *tones_of = compute.engine.map(lambda task: task(), [*first, *tasks])
     return Prepared(read, lexicon.language, lexicon.features, lexicon.terms, units, vectors, weight, tones_of)
 
@@ -189,69 +180,25 @@ def fit_prepared(
     seed_words: Mapping[str, Sequence[str]] | None = None,
     why: str = "",
 ) -> list[tuple[FittedThemes, ThemeReading]]:
-    """Learn themes, and for each response the GLM on them; give each model and what it reads in these texts.
+    """Learn themes, and for each response the GLM on them; return each model and its reading of these texts.
 
     All models have the same features, terms and themes.
 
     why : reason for the number of themes, for display; "" if the user set it.
     """
     read, units, terms, weight = prepared.read, prepared.units, prepared.terms, prepared.weight
-    by_sentence = weight[read.texts.documents]
-    themes = fit_themes(
-        units,
-        prepared.vectors,
-        terms,
-        by_sentence,
-        prepared.term_tones,
-        n_themes,
-        seed,
-        prepared.family,
-        compute,
-        seed_words,
-    )
+    text = ThemeText(terms, prepared.term_tones, units, read.texts.documents, weight, seed_words or {})
+    themes = text.themes(n_themes, prepared.family, seed, compute, vectors=prepared.vectors)
     readings = readings_of(read, units, [tone.effects for tone in prepared.tones], themes, compute)
-    models = []
-    for tone, reading in zip(prepared.tones, readings, strict=True):
-        values, given, chosen = tone.response.values, tone.response.given, tone.choice
-        effects, family, training = _level_two(
-            reading, themes, tone.unseen, values, weight, chosen.family, compute, given
-        )
-        models.append(
-            FittedThemes(
-                family,
-                chosen.described,
-                prepared.language,
-                terms,
-                prepared.features,
-                tone.effects,
-                themes,
-                effects,
-                training,
-                why,
-            )
-        )
-    return list(zip(models, readings, strict=True))
 
+    def fitted(of: ToneOf, reading: ThemeReading) -> FittedThemes:
+        response, choice = of.response, of.choice
+        training = ThemeTraining.of(reading, of.unseen, response.values, weight)
+        effects, family, training = _level_two(training, themes, choice.family, compute, response.given)
+        learnt = prepared.language, terms, prepared.features, of.effects, themes, effects, training
+        return FittedThemes(family, choice.described, *learnt, why)
 
-def _tone_of(
-    response: Response, read: PartlyRead, features: Features, weight: Vector, compute: Compute
-) -> tuple[Tone, Vector | None]:
-    """Tone, and (documents,) the linear predictor of covariates and offset alone; None if absent."""
-    y, words, offset = response.simplest.encode(response.values), response.simplest.of_words, None
-    if response.given is not None:
-        offset, words = fit_alone(response.given, y, weight, words, compute)
-    return fit_tone(read.counts, features.sizes, y, weight, words, compute, offset), offset
-
-
-def _with_family(
-    response: Response, tone: Tone, offset: Vector | None, read: PartlyRead, weight: Vector, compute: Compute
-) -> ToneOf:
-    """Tone with the family that suits it; offset : (documents,) what covariates and offset add by themselves."""
-    texts = read.texts
-    unseen = read.unseen_tone(tone)
-    whole = by_document(unseen[:, None], texts)[:, 0] + (0.0 if offset is None else offset)
-    choice = choose_family(response.candidates, whole, tone.folds, response.values, weight, compute)
-    return ToneOf(response, tone.effects, unseen, choice)
+    return [(fitted(*pair), pair[1]) for pair in zip(prepared.tones, readings, strict=True)]
 
 
 def with_themes(
@@ -263,36 +210,56 @@ def with_themes(
     compute: Compute,
     given: Given | None = None,
 ) -> list[tuple[FittedThemes, ThemeReading]]:
-    """Models of the same themes with others: sentences are placed anew and level 2 is fitted again; tone stays.
+    """Replace the themes of models: sentences are placed anew and level 2 is fitted again; tone stays.
 
-    texts, responses, weight, given : what to fit level 2 to, responses for each model; tone of texts that were in
-    training is out of fold.
+    texts, responses, weight, given : what level 2 is fitted to, responses for each model; tone of texts of training is
+        out of fold.
     """
     readings = read_together([replace(model, themes=themes) for model in models], texts, compute)
     refitted = []
     for model, values, reading in zip(models, responses, readings, strict=True):
-        unseen = model.training.unseen_tone(reading)
-        effects, family, training = _level_two(reading, themes, unseen, values, weight, model.family, compute, given)
+        training = ThemeTraining.of(reading, model.training.unseen_tone(reading), values, weight)
+        effects, family, training = _level_two(training, themes, model.family, compute, given)
         refitted.append(replace(model, family=family, themes=themes, effects=effects, training=training, why=""))
     return list(zip(refitted, readings, strict=True))
 
 
 def _level_two(
-    reading: ThemeReading,
-    themes: Themes,
-    unseen: Vector,
-    responses: Vector,
-    weight: Vector,
-    family: Family,
-    compute: Compute,
-    given: Given | None,
+    training: ThemeTraining, themes: Themes, family: Family, compute: Compute, given: Given | None = None
 ) -> tuple[ThemeEffects, Family, ThemeTraining]:
-    """Fit the GLM on themes; unseen : (sentences,) tone that has not seen the responses."""
-    training = ThemeTraining.of(reading, unseen, responses, weight)
-    y = family.encode(responses)
-    effects, family = fit_theme_effects(
-        training.tone, reading.shares, themes.prevalence, y, weight, family, compute, given
-    )
+    """Fit the GLM on themes."""
+    columns, y = (training.tone, training.shares, themes.prevalence), family.encode(training.responses)
+    effects, family = fit_theme_effects(*columns, y, training.weight, family, compute, given)
     if given is not None:
         training = replace(training, given=given.linear_predictor(effects.covariate_effects))
     return effects, family, training
+
+
+def learn_more(
+    model: FittedThemes, texts: SentenceTexts, responses: Vector, weight: Vector, n_known: int, compute: Compute
+) -> FittedThemes:
+    """Update tone with more texts and refit level 2; themes, features and terms stay fixed.
+
+    Tone continues from its current effects by steps on the new texts alone, which fit its residuals there and are
+    weighted by their share of all texts. The old tone has not seen the responses of the new texts, so level 2 is fitted
+    to their old tone.
+
+    responses : (texts,) on the user's scale, NaN if missing; weight : (texts,) how often each counts.
+    n_known : number of texts that tone was trained on before.
+    """
+    y, words = model.family.encode(responses), model.family.of_words
+    read = read_features(texts, model.features, compute.engine)
+    units = count_units(texts, model.terms, compute.engine)
+    (reading,) = readings_of(read, units, [model.tone], model.themes, compute)
+    unseen = reading.sentence_tone
+    by_now = np.asarray(by_document(unseen[:, None], texts)[:, 0], dtype=float)
+    more = fit_tone(read.counts, model.features.sizes, y, weight, words, compute, by_now).effects
+    known, new = model.training, ThemeTraining.of(reading, unseen, responses, weight)
+    new = replace(new, ends=known.ends[-1] + new.ends[1:])
+    names = [column.name for column in fields(ThemeTraining) if column.name != "given"]
+    known = ThemeTraining(**{name: np.concatenate([getattr(known, name), getattr(new, name)]) for name in names})
+    # Texts that were added after the fit keep weight 0.
+    counting = replace(known, weight=np.where(known.later, 0.0, known.weight))
+    effects, family, _ = _level_two(counting, model.themes, model.family, compute)
+    share = len(texts) / (n_known + len(texts))
+    return replace(model, tone=model.tone + share * more, effects=effects, family=family, training=known)

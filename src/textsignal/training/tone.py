@@ -1,23 +1,23 @@
 """Tone: what each feature of a text (word, negated word or phrase) adds to the linear predictor, wherever it stands.
 
 A GLM of the response on z_if = size_f sqrt(n_if) / |size sqrt(n_i)| is fitted by stochastic gradient steps. Every pass
-sees each document with half of its features left out at random, and the next pass the other half: features must
-predict without the others. That, few passes and steps that shrink with what a feature has moved already (Adagrad) are
-all that keeps effects small; nothing has to be chosen.
+sees each text without a random half of its features, and the next pass sees the other half: features must predict
+without the others. That, few passes and steps that shrink with what a feature has moved already (Adagrad) are all that
+keeps effects small; there is nothing to choose.
 
-Documents without a response take part too: tone is fitted to those that have one, and then once more to all, with
-expected responses, by each fit's own tone, for the missing ones. As every pass sees half of a document's features, the
-rest of a text then informs about features that are rare among documents with a response.
+Texts without a response take part too: tone is fitted to those that have one, and then once more to all, with expected
+responses, by each fit's own tone, for the missing ones. As every pass sees half of a text's features, the rest of a
+text then informs about features that are rare among texts with a response.
 
-Fits that each leave out a part of the documents run side by side with the fit of all: one visit to a document serves
-all of them, and a fit that leaves it out takes a step of 0.
+Fits that each exclude a part of the texts run alongside the fit of all: one visit to a text serves all of them, and a
+fit that excludes it takes a step of 0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
@@ -28,47 +28,49 @@ from numpy.typing import NDArray
 from textsignal.arrays import Array, Vector
 from textsignal.compute.engines import Compute
 from textsignal.compute.gpu import kernels as gpu
-from textsignal.compute.gpu.tone import Steps
+from textsignal.compute.gpu.code import cupy
+from textsignal.compute.gpu.tone import GAUSSIAN, LOGISTIC, NEGATIVE_BINOMIAL, CardTexts, Steps, Visits, walk
 from textsignal.compute.hashing import Keys, drawn
 from textsignal.compute.kernels import Kernels, Rows
-from textsignal.families import Family, best_constant
-from textsignal.training.corpus import Corpus
-from textsignal.training.draws import half_memory, unit_halves
+from textsignal.errors import InputError
+from textsignal.families import Family, Gaussian, NegativeBinomial, best_constant
+from textsignal.families.binomial import Logistic
+from textsignal.training.corpus import Corpus, distinct_documents
+from textsignal.training.draws import document_keys, half_memory, unit_halves
 from textsignal.training.inference import unit_rows
-from textsignal.training.tone_blocks import TONE_FOLDS, Blocks, ToneBlock, tone_block, tone_folds
-from textsignal.training.tone_on_card import documents_on_card, visits_on_card, walk_on_card
 
-#: Passes over the documents, at most; and the size of steps, in units of the linear predictor's scale.
+#: Fits that each exclude a part of the texts, for tone that has not seen its response.
+TONE_FOLDS = 5
+#: Passes over the texts, at most; and the size of steps, in units of the linear predictor's scale.
 PASSES, STEP = 25, 0.18
-#: PASSES passes for up to MANY documents; more documents need fewer passes, at least LEAST_PASSES.
+#: PASSES passes for up to MANY texts; more texts need fewer passes, at least LEAST_PASSES.
 MANY, LEAST_PASSES = 10_000, 5
-#: For few documents, effects are the mean of up to this many runs, to depend less on the draws.
+#: For few texts, effects are the mean of up to this many runs, to depend less on the draws.
 MOST_RUNS = 4
-#: Documents without a response are used if there are at least this many per document with one.
+#: Texts without a response are used if there are at least this many per text with one.
 LEAST_SILENT = 0.5
-#: Documents whose slopes are taken together, and whose halves are drawn together: few enough for their memory to be
-#: used again, where new memory would have to be cleared.
+#: Texts whose slopes are taken together, and whose halves are drawn together: few enough to reuse their memory, where
+#: new memory would have to be cleared.
 BATCH, HALVED = 100, 12_800
-#: Documents of a block, at most, and sums over blocks that are held at once. The mean of blocks that are too small
-#: predicts worse: 8,000 hotel reviews had a test R2 of .708 in one block, .705 in two, .701 in four
-#: and .690 in eight.
+#: Texts of a block, at most, and sums over blocks that are held at once. The mean of blocks that are too small predicts
+#: worse: 8,000 hotel reviews had a test R2 of .708 in one block, .705 in two, .701 in four and .690 in eight.
 BLOCK, SUMS = 2**17, 8
 #: Several blocks stop earlier if two passes gain less than this share of the total gain, on about HELD_BACK held-out
-#: documents of the first block. For much smaller blocks that costs skill: hotel reviews in four
-#: of 2,000 had a test R2 of .692 after the 14 passes that this gives, .702 after 25.
+#: texts of the first block. For much smaller blocks that costs skill: hotel reviews in four of 2,000 had a test R2 of
+#: .692 after the 14 passes that this gives, .702 after 25.
 ENOUGH, HELD_BACK = 0.005, 2**13
 #: Losses after which passes may stop.
 LEAST_LOSSES = 4
-#: The smallest change of a slope with the response: where a rate is endless, none is left.
+#: The smallest change of a slope with the response: a rate without an end leaves none.
 LEAST_CHANGE = 1e-100
 
 
 @dataclass(frozen=True)
 class Tone:
-    """Effects of features on the linear predictor, and those of fits that each left a part of the documents out.
+    """Effects of features on the linear predictor, and those of fits that each exclude a part of the texts.
 
     effects : (features,).
-    folds : (documents,) the fit that left each document out; fold_effects : (TONE_FOLDS, features) their effects.
+    folds : (texts,) the fit that excludes each text; fold_effects : (TONE_FOLDS, features) their effects.
     """
 
     effects: Vector
@@ -77,8 +79,76 @@ class Tone:
 
     @classmethod
     def of(cls, effects: Vector, folds: NDArray[np.int64]) -> Tone:
-        """From what `tone_effects` gives, and the fit that left each document out."""
+        """Take the columns of `tone_effects` apart."""
         return cls(effects[:, TONE_FOLDS].copy(), folds, effects[:, :TONE_FOLDS].T.copy())
+
+
+@dataclass(frozen=True, eq=False)
+class ToneBlock:
+    """Distinct texts whose steps are taken one after the other.
+
+    counts : (texts, features); sizes : (features,) what each counts.
+    keys : (texts,) what each draws from.
+    y : (texts, fits) responses, or (texts, 1) if equal for all fits, NaN if missing.
+    weight, offset, folds : (texts,).
+    """
+
+    counts: sp.csr_array
+    sizes: Vector
+    keys: Keys
+    y: Vector
+    weight: Vector
+    offset: Vector
+    folds: NDArray[np.int64]
+
+    @cached_property
+    def roots(self) -> sp.csr_array:
+        """(texts, features) roots of the counts, times sizes."""
+        X = self.counts
+        return sp.csr_array((self.sizes[X.indices] * np.sqrt(X.data, dtype=float), X.indices, X.indptr), shape=X.shape)
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """(texts,) True if the text has a response."""
+        return ~np.isnan(self.y[:, 0])
+
+    def load(self) -> ToneBlock:
+        """Return the block: it is in memory, unlike a `StoredBlock`."""
+        return self
+
+    def then(self, step: Callable[[ToneBlock], ToneBlock]) -> ToneBlock:
+        """Apply a step."""
+        return step(self)
+
+    def answered(self) -> ToneBlock:
+        """Return the texts that have a response."""
+        return self if self.known.all() else self.at(np.flatnonzero(self.known))
+
+    def at(self, rows: NDArray[np.int64]) -> ToneBlock:
+        """Return a subset of the texts."""
+        columns: list[Any] = [self.keys, self.y, self.weight, self.offset, self.folds]
+        return ToneBlock(self.counts[rows], self.sizes, *(column[rows] for column in columns))
+
+
+def tone_block(corpus: Corpus, sizes: Vector) -> ToneBlock:
+    """Return a block of texts; corpus : counts of features, encoded responses, weights and offset."""
+    X = corpus.X
+    if X.data.dtype != np.uint16:
+        small = X.data.astype(np.uint16 if X.data.max(initial=0) < 2**16 else float)
+        values = small if np.array_equal(small, X.data) else X.data.astype(float)
+        X = sp.csr_array((values, X.indices, X.indptr), shape=X.shape)
+    distinct = distinct_documents(replace(corpus, X=X)).corpus
+    keys, offset = document_keys(distinct.X), np.broadcast_to(distinct.offsets, len(distinct.y))
+    return ToneBlock(distinct.X, sizes, keys, distinct.y[:, None], distinct.weight, offset, _folds_of(keys))
+
+
+def tone_folds(counts: sp.csr_array) -> NDArray[np.int64]:
+    """(texts,) the fit that excludes each text, by its content: copies of a text are excluded together."""
+    return _folds_of(document_keys(counts))
+
+
+def _folds_of(keys: Keys) -> NDArray[np.int64]:
+    return (drawn(keys, TONE_FOLDS) % np.uint64(TONE_FOLDS)).astype(np.int64)
 
 
 def fit_tone(
@@ -90,35 +160,31 @@ def fit_tone(
     compute: Compute,
     offset: Vector | None = None,
 ) -> Tone:
-    """Effects of features on the response.
+    """Fit the effects of features on the response.
 
-    Copies of a text are left out together. A document that counts twice is two copies of it, to the bit; all that
-    matters of weights is how they compare.
+    Copies of a text are excluded together. A text of weight two equals two copies of it, to the bit; only ratios of
+    weights matter.
 
-    counts : (documents, features); sizes : (features,) what each counts.
-    y : (documents,) encoded responses, NaN if missing; weight : (documents,) how often each counts.
-    offset : (documents,) what is known of the linear predictor, so that tone does not learn it; None if absent.
+    counts : (texts, features); sizes : (features,) what each counts.
+    y : (texts,) encoded responses, NaN if missing; weight : (texts,) how often each counts.
+    offset : (texts,) the known part of the linear predictor, which tone does not learn; None if absent.
     """
-    folds = tone_folds(counts)
     counted = np.flatnonzero((weight > 0) & (np.diff(counts.indptr) > 0))
     corpus = Corpus(counts, y, weight, offset=offset)
     edges = np.linspace(0, len(counted), n_blocks_of(len(counted), BLOCK) + 1).astype(int)
-    blocks = compute.engine.map(
-        lambda rows: tone_block(corpus.at(rows), sizes),
-        [counted[start:stop] for start, stop in pairwise(edges.tolist())],
-    )
-    effects = tone_effects(blocks, family, compute)
-    return Tone.of(effects, folds)
+    rows = [counted[start:stop] for start, stop in pairwise(edges.tolist())]
+    blocks = compute.engine.map(lambda of_block: tone_block(corpus.at(of_block), sizes), rows)
+    return Tone.of(tone_effects(blocks, family, compute), tone_folds(counts))
 
 
 def n_blocks_of(n_documents: int, most: int) -> int:
-    """Number of parallel blocks of at most `most` documents: one, or an even number."""
+    """Return the number of parallel blocks of at most `most` texts: one, or an even number."""
     return 1 if n_documents <= most else 2 * -(-n_documents // (2 * most))
 
 
 @dataclass(frozen=True)
 class _Size:
-    """Number of distinct documents, in total and in the largest block, and the sum of their weights."""
+    """Number of distinct texts, in total and in the largest block, the sum of their weights, and their features."""
 
     n_documents: int
     largest: int
@@ -136,10 +202,9 @@ class _Size:
 
 @dataclass(frozen=True, eq=False)
 class _Responses:
-    """Distinct responses and offsets with the sums of their weights; the size of what is answered, and of all."""
+    """Distinct pairs, response + i offset, with the sums of their weights; the size of answered texts, and of all."""
 
-    y: Vector
-    offset: Vector
+    pairs: NDArray[np.complex128]
     weight: Vector
     answered: _Size
     all: _Size
@@ -148,91 +213,62 @@ class _Responses:
     def of(cls, block: ToneBlock) -> _Responses:
         rows, weight, n_features = block.known, block.weight, len(block.sizes)
         sizes = _Size.of(weight[rows], n_features), _Size.of(weight, n_features)
-        return cls._counted(block.y[rows, 0], block.offset[rows], weight[rows], *sizes)
+        return cls._distinct(block.y[rows, 0] + 1j * block.offset[rows], weight[rows], *sizes)
 
     @classmethod
-    def _counted(cls, y: Vector, offset: Vector, weight: Vector, answered: _Size, size: _Size) -> _Responses:
-        # Pairs as complex numbers, which NumPy sorts ten times as fast as rows.
-        pairs, index = np.unique(y + 1j * offset, return_inverse=True)
-        total = np.asarray(np.bincount(index, weight, len(pairs)), dtype=float)
-        return cls(pairs.real.copy(), pairs.imag.copy(), total, answered, size)
+    def _distinct(cls, pairs: NDArray[np.complex128], weight: Vector, answered: _Size, size: _Size) -> _Responses:
+        # NumPy sorts complex numbers ten times as fast as rows.
+        pairs, index = np.unique(pairs, return_inverse=True)
+        return cls(pairs, np.asarray(np.bincount(index, weight, len(pairs)), dtype=float), answered, size)
 
     def __add__(self, other: _Responses) -> _Responses:
-        y, offset, weight = (
-            np.concatenate(pair)
-            for pair in ((self.y, other.y), (self.offset, other.offset), (self.weight, other.weight))
-        )
-        return self._counted(y, offset, weight, self.answered + other.answered, self.all + other.all)
+        pairs, weight = np.append(self.pairs, other.pairs), np.append(self.weight, other.weight)
+        return self._distinct(pairs, weight, self.answered + other.answered, self.all + other.all)
 
 
 def tone_effects(blocks: Sequence[Any], family: Family, compute: Compute) -> Vector:
-    """(features, TONE_FOLDS + 1) effects of every fit, to documents with and without a response; that of all last.
+    """(features, TONE_FOLDS + 1) effects of every fit, to texts with and without a response; that of all last.
 
-    blocks : `Blocks`, as the engine keeps them.
+    blocks : of type `ToneBlock` or `StoredBlock`, as the engine keeps them.
     """
     responses = compute.engine.sweep(lambda block: _Responses.of(block.load()), blocks)
-    if not len(responses.y) or np.ptp(responses.y) == 0:
-        return np.zeros((responses.all.n_features, TONE_FOLDS + 1))
+    none = np.zeros((responses.all.n_features, TONE_FOLDS + 1))
+    if not len(responses.pairs) or np.ptp(responses.pairs.real) == 0:
+        return none
     scale = _scale(responses, family)
-    if scale.slope == 0:  # what is known of the linear predictor explains every response
-        return np.zeros((responses.all.n_features, TONE_FOLDS + 1))
-    answered = compute.engine.keep(lambda block: block.then(ToneBlock.answered), blocks)
-    effects = _mean_of_runs(answered, responses.answered, scale, family, compute)
+    if scale.slope == 0:  # the offset explains every response
+        return none
+
+    def fit(step: Callable[[ToneBlock], ToneBlock], size: _Size) -> Vector:
+        """(features + 1, fits) mean of more runs if texts are few; step : applied to blocks first."""
+        prepared = compute.engine.keep(lambda block: block.then(step), blocks)
+        n_runs = max(1, min(MOST_RUNS, MANY // size.n_documents))
+        return np.mean([_descend(prepared, size, scale, family, compute, run) for run in range(n_runs)], axis=0)
+
+    effects = fit(ToneBlock.answered, responses.answered)
     if responses.all.weight >= (1 + LEAST_SILENT) * responses.answered.weight:
         complete = partial(_completed, effects=effects, family=family, kernels=compute.kernels)
-        completed = compute.engine.keep(lambda block: block.then(complete), blocks)
-        effects = _mean_of_runs(completed, responses.all, scale, family, compute)
+        effects = fit(complete, responses.all)
     return effects[:-1, : TONE_FOLDS + 1]
 
 
 def _completed(block: ToneBlock, effects: Vector, family: Family, kernels: Kernels) -> ToneBlock:
-    """Fill in missing responses by expected ones; all fits use the documents without a response."""
+    """Fill in missing responses by expected ones; all fits use the texts without a response."""
     rows = block.known
-    eta = kernels.predictors(Rows.of(unit_rows(block.roots), 0, len(rows)), effects)
-    expected = _expected(family, np.asarray(eta, dtype=float) + block.offset[:, None])
+    expected = _expected(family, _linear_predictors(block, effects, kernels) + block.offset[:, None])
     return replace(block, y=np.where(rows[:, None], block.y, expected), folds=np.where(rows, block.folds, -1))
 
 
+def _linear_predictors(block: ToneBlock, effects: Array, kernels: Kernels) -> Vector:
+    """(texts, fits) without the offset."""
+    rows = Rows.of(unit_rows(block.roots), 0, len(block.folds))
+    return np.asarray(kernels.predictors(rows, effects), dtype=float)
+
+
 def _expected(family: Family, eta: Vector) -> Vector:
-    """The encoded responses at which the loss has no slope; of words, slopes are linear in the response."""
+    """Encoded responses at which the loss has no slope; slopes of these families are linear in the response."""
     at_zero, at_one = (family.gradient(np.full(eta.shape, y), eta) for y in (0.0, 1.0))
     return at_zero / np.maximum(at_zero - at_one, LEAST_CHANGE)
-
-
-def _mean_of_runs(blocks: Sequence[Any], size: _Size, scale: _Scale, family: Family, compute: Compute) -> Vector:
-    """(features + 1, fits) of `_descend`, the mean of more runs where documents are few."""
-    n_runs = max(1, min(MOST_RUNS, MANY // size.n_documents))
-    return np.mean([_descend(blocks, size, scale, family, compute, run) for run in range(n_runs)], axis=0)
-
-
-@dataclass(frozen=True)
-class _Visits:
-    """Visits to documents in one pass.
-
-    rows : (visits,) the document; keys : (visits,) what each visit draws from; part : (visits,) how much each counts.
-    """
-
-    rows: NDArray[np.int64]
-    keys: Keys
-    part: Vector
-
-
-def _visits(block: ToneBlock, mean: float, run: int) -> _Visits:
-    """A document of w times the mean weight is visited w times, rounded up: no step is longer than others."""
-    times = block.weight / mean
-    often = np.ceil(times).astype(np.int64)
-    rows = np.repeat(np.arange(len(often)), often)
-    turn = np.arange(len(rows)) - np.repeat(np.cumsum(often) - often, often)
-    keys = drawn(block.keys[rows] + turn.astype(np.uint64), PASSES, run)
-    return _Visits(rows, keys, (times / often)[rows])
-
-
-def _n_passes(n_documents: int) -> int:
-    """Number of passes over a block of `n_documents`: total visits grow by the cube root beyond `MANY`.
-
-    With 18,000 reviews 15 passes predicted as well as 25.
-    """
-    return max(LEAST_PASSES, round(PASSES * min(1.0, MANY / n_documents) ** (2 / 3)))
 
 
 @dataclass(frozen=True)
@@ -245,11 +281,11 @@ class _Scale:
 
 
 def _scale(responses: _Responses, family: Family) -> _Scale:
-    """The linear predictor's scale is a Newton step from a typical slope, halved while the loss rises too much by it.
+    """Take a Newton step from a typical slope as the linear predictor's scale, halved while the loss rises too much.
 
-    It rises more than a quadratic one where responses are rare events: the constant has little curvature there.
+    The loss rises more than a quadratic one if responses are rare events: the constant has little curvature there.
     """
-    observed, weight, offset = responses.y, responses.weight, responses.offset
+    observed, offset, weight = responses.pairs.real.copy(), responses.pairs.imag.copy(), responses.weight
     constant = best_constant(family, observed, weight, offset)
 
     def mean(function: Callable[[Vector, Vector], Vector], eta: float) -> float:
@@ -264,107 +300,79 @@ def _scale(responses: _Responses, family: Family) -> _Scale:
 
 
 @dataclass(frozen=True, eq=False)
-class _Effects:
-    """Where steps have come to: effects and constant, and Adagrad's sums of squares, each (features + 1, fits)."""
+class _State:
+    """Effects and constant, and Adagrad's sums of squares, each (features + 1, fits)."""
 
     effects: Array
     squares: Array
 
-    def copy(self, kernels: Kernels) -> _Effects:
-        """Copy into memory that suits the kernels."""
-        own = _Effects(*(kernels.zeros(self.effects.shape, np.float64) for _ in range(2)))
-        own.effects[:], own.squares[:] = self.effects, self.squares
-        return own
-
-
-@dataclass(frozen=True, eq=False)
-class _Moved:
-    """Updates of blocks from common effects: sums over blocks of squares, and of squares times moves."""
-
-    squares: Array
-    moves: Array
-
-    def __add__(self, other: _Moved) -> _Moved:
-        return _Moved(self.squares + other.squares, self.moves + other.moves)
-
-    def after(self, before: _Effects, n_blocks: int) -> _Effects:
-        """Mean of the blocks' effects, each feature weighted by its squares in the block."""
-        moves = np.divide(self.moves, self.squares, out=np.zeros_like(self.moves), where=self.squares > 0)
-        return _Effects(before.effects + moves, before.squares + self.squares / n_blocks)
-
 
 def _descend(blocks: Sequence[Any], size: _Size, scale: _Scale, family: Family, compute: Compute, run: int) -> Vector:
-    """(features + 1, fits) effects and constant: without the documents of each fold, and of all documents.
+    """(features + 1, fits) effects and constant: without the texts of each fold, and of all texts.
 
-    Blocks take their steps side by side, and after every pass go on from their mean. Draws are others in each `run`.
+    Blocks take their steps in parallel, and after every pass continue from their mean, in which each feature has the
+    weight of its squares in the block. Every `run` has other draws.
     """
-    kernels, lanes = compute.kernels, compute.kernels.lanes(np.float64)
+    engine, kernels, lanes = compute.engine, compute.kernels, compute.kernels.lanes(np.float64)
     shape = (size.n_features + 1, -(-(TONE_FOLDS + 1) // lanes) * lanes)
-    found = _Effects(kernels.zeros(shape, np.float64), kernels.zeros(shape, np.float64))
-    found.effects[-1], found.squares[:] = scale.constant, 1.0
-    walk = _Walk(size.weight / size.n_documents, scale, family, kernels, run)
+    state = _State(kernels.zeros(shape, np.float64), kernels.zeros(shape, np.float64))
+    state.effects[-1], state.squares[:] = scale.constant, 1.0
+    walk_of_run = _Walk(size.weight / size.n_documents, scale, family, kernels, run)
+    # Total visits grow by the cube root beyond `MANY` texts: with 18,000 reviews 15 passes predicted as well as 25.
+    n_passes = max(LEAST_PASSES, round(PASSES * min(1.0, MANY / size.largest) ** (2 / 3)))
 
-    def walked(block: Blocks) -> _Effects:
-        own = found.copy(kernels)
-        walk.go(block.load(), own, number)
+    def walked(block: Any) -> _State:
+        own = _State(kernels.zeros(shape, np.float64), kernels.zeros(shape, np.float64))
+        own.effects[:], own.squares[:] = state.effects, state.squares
+        walk_of_run.go(block.load(), own, number)
         return own
 
-    def moved(block: Blocks) -> _Moved:
-        own = walked(block)
-        squares = own.squares - found.squares
-        return _Moved(squares, squares * (own.effects - found.effects))
+    def moved(block: Any) -> Array:
+        """Squares of the block, and squares times moves."""
+        own, sums = walked(block), np.empty((2, *shape))
+        np.subtract(own.squares, state.squares, out=sums[0])
+        np.multiply(sums[0], own.effects - state.effects, out=sums[1])
+        return sums
 
     if len(blocks) == 1:
-        for number in range(_n_passes(size.largest)):  # noqa: B007 (steps see it)
-            (found,) = compute.engine.map(walked, blocks)
-        return np.asarray(found.effects, dtype=float)
+        for number in range(n_passes):  # noqa: B007 (steps see it)
+            (state,) = engine.map(walked, blocks)
+        return np.asarray(state.effects, dtype=float)
 
-    few = compute.engine.keep(lambda block: _left_out(block.load()), blocks[:1])
+    def held_back(block: Any) -> ToneBlock:
+        """Some texts of those that a fit has not seen."""
+        texts = block.load()
+        rows = np.flatnonzero(texts.folds >= 0)
+        return texts.at(rows[:: max(1, len(rows) // HELD_BACK)])
 
-    def held_back() -> list[Any]:
-        effects = found.effects
-        return compute.engine.keep(lambda block: _held_back_loss(block, effects, family, kernels), few)
+    few = engine.keep(held_back, blocks[:1])
 
     losses: list[Any] = []
-    for number in range(_n_passes(size.largest)):  # noqa: B007 (steps see it)
-        losses += held_back()
+    for number in range(n_passes):  # noqa: B007 (steps see it)
+        loss = partial(_held_back_loss, effects=state.effects, family=family, kernels=kernels)
+        losses += engine.keep(loss, few)
         # The first losses are only needed for later comparisons, so they are not awaited.
-        if len(losses) >= LEAST_LOSSES and _is_enough(compute.engine.map(float, losses)):
-            break
-        found = compute.engine.sweep(moved, blocks, SUMS).after(found, len(blocks))
-    return np.asarray(found.effects, dtype=float)
-
-
-def _is_enough(losses: Sequence[float]) -> bool:
-    """True if the last two passes, over the two halves of texts, gained next to nothing.
-
-    losses : from no pass on, at least `LEAST_LOSSES`.
-
-    Examples
-    --------
-    >>> _is_enough([2.0, 1.5, 1.2, 1.1]), _is_enough([2.0, 1.5, 1.2, 1.1, 1.198])
-    (False, True)
-    """
-    return losses[-3] - losses[-1] < ENOUGH * (losses[0] - losses[-1])
-
-
-def _left_out(block: ToneBlock) -> ToneBlock:
-    """Some documents of a block, of those that a fit has not seen."""
-    rows = np.flatnonzero(block.folds >= 0)
-    return block.at(rows[:: max(1, len(rows) // HELD_BACK)])
+        if len(losses) >= LEAST_LOSSES:
+            values = engine.map(float, losses)
+            # The last two passes cover both halves of texts.
+            if values[-3] - values[-1] < ENOUGH * (values[0] - values[-1]):
+                break
+        squares, products = engine.sweep(moved, blocks, SUMS)
+        moves = np.divide(products, squares, out=np.zeros_like(products), where=squares > 0)
+        state = _State(state.effects + moves, state.squares + squares / len(blocks))
+    return np.asarray(state.effects, dtype=float)
 
 
 def _held_back_loss(block: ToneBlock, effects: Array, family: Family, kernels: Kernels) -> float:
-    """Mean loss of documents, each by the fit that has not seen it."""
-    n = len(block.folds)
-    eta = np.asarray(kernels.predictors(Rows.of(unit_rows(block.roots), 0, n), effects), dtype=float)
-    own, y = (np.arange(n), block.folds), np.broadcast_to(block.y, eta.shape)
+    """Mean loss of texts, each by the fit that has not seen it."""
+    eta = _linear_predictors(block, effects, kernels)
+    own, y = (np.arange(len(eta)), block.folds), np.broadcast_to(block.y, eta.shape)
     return float(np.average(family.loss(y[own], eta[own] + block.offset), weights=block.weight))
 
 
 @dataclass(frozen=True, eq=False)
 class _Walk:
-    """Passes over blocks; mean : weight of a document."""
+    """Passes over blocks; mean : weight of a text."""
 
     mean: float
     scale: _Scale
@@ -372,11 +380,17 @@ class _Walk:
     kernels: Kernels
     run: int
 
-    def go(self, block: ToneBlock, at: _Effects, number: int) -> None:
+    def go(self, block: ToneBlock, state: _State, number: int) -> None:
         """Move effects and squares by one pass, in place."""
-        visits, fits = _visits(block, self.mean, self.run), np.arange(at.effects.shape[1])
+        # A text of w times the mean weight is visited w times, rounded up: no step is longer than others.
+        times = block.weight / self.mean
+        often = np.ceil(times).astype(np.int64)
+        rows = np.repeat(np.arange(len(often)), often)
+        turn = np.arange(len(rows)) - np.repeat(np.cumsum(often) - often, often)
+        keys = drawn(block.keys[rows] + turn.astype(np.uint64), PASSES, self.run)
+        visits, fits = Visits(keys, rows, (times / often)[rows]), np.arange(state.effects.shape[1])
         if self.kernels is gpu:
-            self._go_on_card(block, visits, at, number)
+            self._go_on_card(block, visits, state, number)
             return
         order = np.argsort(drawn(visits.keys, PASSES, number), kind="stable")
         nonzeros = np.diff(block.counts.indptr)[visits.rows[order]]
@@ -389,13 +403,44 @@ class _Walk:
                 some = order[start : start + HALVED]
                 half = unit_halves(block.counts, visits.rows[some], visits.keys[some], number, block.sizes, memory)
             X = Rows.of(half, start % HALVED, start % HALVED + len(batch))
-            eta = np.asarray(self.kernels.predictors(X, at.effects), dtype=float) + block.offset[rows, None]
+            eta = np.asarray(self.kernels.predictors(X, state.effects), dtype=float) + block.offset[rows, None]
             slopes = self.family.gradient(np.broadcast_to(block.y[rows], eta.shape), eta)
             counting = (fits != block.folds[rows, None]) * visits.part[batch, None] / self.scale.slope
-            self.kernels.adagrad_step(X, counting * slopes, at.effects, at.squares, STEP * self.scale.eta)
+            self.kernels.adagrad_step(X, counting * slopes, state.effects, state.squares, STEP * self.scale.eta)
 
-    def _go_on_card(self, block: ToneBlock, visits: _Visits, at: _Effects, number: int) -> None:
-        there = visits_on_card(visits.rows, visits.keys, visits.part)
-        documents = documents_on_card(block.roots, block.y, block.folds, block.offset, there)
+    def _go_on_card(self, block: ToneBlock, visits: Visits, state: _State, number: int) -> None:
+        """Copy the block to the GPU and updates back; features absent from the block stay bitwise unchanged."""
+        cp, roots = cupy(), block.roots
+        X = Rows(cp.asarray(roots.indptr, np.int64), cp.asarray(roots.indices, np.int32), _single(roots.data))
+        there = Visits(cp.asarray(visits.keys), cp.asarray(visits.rows, np.int64), _single(visits.part))
+        texts = CardTexts(X, _single(block.y), cp.asarray(block.folds, np.int32), there, _single(block.offset))
+        effects, squares = _single(state.effects), _single(state.squares)
         steps = Steps(PASSES, STEP * self.scale.eta, self.scale.slope)
-        walk_on_card(documents, steps, self.family, number, at.effects, at.squares)
+        walk(texts, steps, slope_of(self.family), number, effects, squares)
+        for values, after in ((state.effects, effects), (state.squares, squares)):
+            values += (after - _single(values)).get()
+
+
+def _single(values: Any) -> Any:
+    """Copy to the GPU, in single precision and without gaps."""
+    return cupy().array(np.ascontiguousarray(values), np.float32)
+
+
+def slope_of(family: Family) -> str:
+    """Return the derivative of the loss in CUDA, for a family by which effects of words are learnt.
+
+    Examples
+    --------
+    >>> from textsignal.families import Binomial
+    >>> slope_of(Binomial(4, 1))
+    '4.0f / (1 + expf(-(eta))) - (y)'
+    """
+    match family:
+        case Logistic():
+            return LOGISTIC.format(steps=float(family._steps))
+        case Gaussian():
+            return GAUSSIAN.format(variance=float(family._deviation**2))
+        case NegativeBinomial():
+            dispersion = float(family._dispersion)
+            return NEGATIVE_BINOMIAL.format(dispersion=dispersion, log=float(np.log(dispersion)))
+    raise InputError(f'the family {type(family).__name__} has no slopes for device="cuda"; give device="cpu"')

@@ -1,19 +1,19 @@
-"""Effects of single words on the linear predictor, penalised by what they predict on held-back documents.
+"""Effects of single words on the linear predictor, penalised by what they predict on held-back texts.
 
 Two uses, one problem: sum_i weight_i loss(y_i, offset_i + x_i . effects + constant) + penalty.
 
 The **guide** of predictive training is a ridge-penalised GLM on words and starting weights. Topics that move freely fit
-noise. A word-level regression that was penalised by what it predicts on held-back documents fits less of it, so part of
-its residuals is taken off what topics are asked to explain:
+noise. A word-level regression whose penalty is chosen on held-back texts fits less of it, so part of its residuals is
+subtracted from what topics have to explain:
 
     loss_i(eta) - m r_i eta,        r_i = d loss_i / d eta at the guide's linear predictor,        m in [0, 1]
 
 For families with a canonical link that is the loss at the response (1 - m) y + m (guide's mean). m is the share of the
-response's deviance that the guide leaves unexplained on held-back documents: with responses that no word predicts,
-topics have nothing to learn from them.
+response's deviance that the guide leaves unexplained on held-back texts: with responses that no word predicts, topics
+have nothing to learn from them.
 
 The **word residual** is the effect of single words beyond the topics, whose linear predictor is the offset: a sparse
-term, so that a reader sees how little is left.
+term, so that a reader sees how little remains.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from textsignal.training.corpus import Corpus
 RIDGES = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)
 #: Sparse penalties that are tried, as shares of the smallest one at which every effect is 0.
 SPARSE_SHARES = (1.0, 0.5, 0.3, 0.2, 0.1, 0.05)
-#: One document in this many is held back to choose the penalty.
+#: One text in this many is held back to choose the penalty.
 HELD_BACK = 5
 #: Steps of the optimiser for one penalty; they start where the last penalty's ended.
 MOST_STEPS = 100
@@ -45,13 +45,13 @@ MOST_STEPS = 100
 
 @dataclass(frozen=True)
 class WordProblem:
-    """Effects of words, for some documents that all have a response. Coefficients are effects, then a constant.
+    """Effects of words, for texts that all have a response. Coefficients are effects, then a constant.
 
     Coefficients of P linear predictors are adjacent, feature by feature.
 
-    X : (documents, features): words, and whatever else has an effect.
-    y : (documents,) encoded responses; weight : (documents,) how often each document counts.
-    offset : (documents,) what is known of the linear predictor, or 0.0.
+    X : (texts, features): words, and whatever else has an effect.
+    y : (texts,) encoded responses; weight : (texts,) how often each text counts.
+    offset : (texts,) the known part of the linear predictor, or 0.0.
     """
 
     X: sp.csr_array
@@ -70,12 +70,12 @@ class WordProblem:
         return () if self.family.n_predictors == 1 else (self.family.n_predictors,)
 
     def part(self, rows: NDArray[np.bool_]) -> WordProblem:
-        """Return the problem for a subset of the documents."""
+        """Return the problem for a subset of the texts."""
         offset = self.offset[rows] if isinstance(self.offset, np.ndarray) else self.offset
         return WordProblem(self.X[rows], self.y[rows], self.weight[rows], offset, self.family)
 
     def linear_predictor(self, coefficients: Vector) -> Vector:
-        """(documents,) offset + X effects + constant."""
+        """(texts,) offset + X effects + constant."""
         coefficients = coefficients.reshape(self.X.shape[1] + 1, *self._several)
         eta: Vector = self.offset + self.X @ coefficients[:-1] + coefficients[-1]
         return eta
@@ -117,6 +117,7 @@ class WordProblem:
 
     def fit_ridge(self, ridge: Vector, start: Vector) -> Vector:
         """Minimise  loss + sum ridge effects^2  over effects and constant."""
+        penalty = np.repeat(ridge, self.family.n_predictors)
 
         def value_and_slope(coefficients: Vector) -> tuple[float, Vector]:
             effects = coefficients[: len(penalty)]
@@ -124,7 +125,6 @@ class WordProblem:
             slope[: len(penalty)] += 2 * penalty * effects
             return float(loss + np.sum(penalty * effects**2)), slope
 
-        penalty = np.repeat(ridge, self.family.n_predictors)
         return _minimum(value_and_slope, start, ftol=1e-7)
 
     def fit_sparse(self, strength: float, start: Vector) -> Vector:
@@ -147,14 +147,13 @@ def _minimum(
     value_and_slope: Callable[[Vector], tuple[float, Vector]], start: Vector, ftol: float, bounds: Bounds | None = None
 ) -> Vector:
     options = {"maxiter": MOST_STEPS, "ftol": ftol}
-    result = minimize(value_and_slope, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-    minimum: Vector = result.x
+    minimum: Vector = minimize(value_and_slope, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
     return minimum
 
 
 @dataclass(frozen=True)
 class HeldBack:
-    """Documents to fit, and documents held back to choose a penalty by."""
+    """Texts to fit, and texts held back to choose a penalty by."""
 
     rest: WordProblem
     outside: WordProblem
@@ -162,7 +161,7 @@ class HeldBack:
     def best(
         self, penalties: tuple[float, ...], fit: Callable[[float, Vector], Vector], start: Vector
     ) -> tuple[float, float]:
-        """The penalty with the smallest deviance on held-back documents, and that deviance.
+        """Return the penalty with the smallest deviance on held-back texts, and that deviance.
 
         Penalties are tried strongest first, each from where the last one's fit ended, until the deviance rises.
         """
@@ -177,7 +176,7 @@ class HeldBack:
 
 
 def hold_back(problem: WordProblem, keys: Keys) -> HeldBack | None:
-    """Hold back documents by their keys, so that copies of a text are on the same side; None if a side is empty."""
+    """Hold back texts by their keys, so that copies are on the same side; None if a side is empty."""
     outside = keys % np.uint64(HELD_BACK) == 0
     if not outside.any() or outside.all():
         return None
@@ -188,9 +187,9 @@ def hold_back(problem: WordProblem, keys: Keys) -> HeldBack | None:
 class Guide:
     """A linear predictor from words and from the weights that training starts with.
 
-    constant : (documents,) intercept and the starting weights' part; words : (terms,) effects of words. Of P linear
-        predictors both have another axis.
-    distrust : m above.
+    constant : (texts,) intercept and the starting weights' part; words : (terms,) effects of words. Both have another
+        axis if there are several linear predictors.
+    distrust : m in the module's formula.
     """
 
     constant: Vector
@@ -199,60 +198,52 @@ class Guide:
 
     @property
     def say(self) -> float:
-        """Factor of the supervision in training: 1 where words explain half its deviance, 0 where none."""
+        """Factor of the supervision in training: 1 if words explain half its deviance, 0 if none."""
         return 2 * (1 - self.distrust)
 
     def tilt(self, X: sp.csr_array, rows: NDArray[np.int64], y: Vector, family: Family) -> Vector:
-        """m r_i for documents `rows`, whose text is X (thinned or not); 0 if the response is missing."""
+        """m r_i for texts `rows`, whose terms are X (thinned or not); 0 if the response is missing."""
         if self.distrust == 0:
             return np.zeros((len(rows), family.n_predictors) if family.n_predictors > 1 else len(rows))
         eta = self.constant[rows] + X @ self.words
         return np.where(np.isnan(y), 0.0, self.distrust * family.gradient(np.nan_to_num(y), eta).T).T
 
 
-#: Takes responses as they are.
+#: Leaves responses as they are.
 NO_GUIDE = Guide(np.zeros(0), np.zeros(0), distrust=0.0)
 
 
 def fit_guide(corpus: Corpus, weights: Array, family: Family, penalty: float, keys: Keys) -> Guide:
-    """Choose the words' ridge penalty on held-back documents, then fit all.
+    """Choose the words' ridge penalty on held-back texts, then fit all.
 
-    weights : (documents, topics) that training starts with; penalty : on their effects.
-    keys : (documents,) of the documents' texts.
+    weights : (texts, topics) that training starts with; penalty : on their effects.
+    keys : (texts,) of their content.
     """
     features = sp.csr_array(sp.hstack([corpus.X, weights]), dtype=float)
-    observed = ~np.isnan(corpus.y) & (corpus.weight > 0)
     whole = WordProblem(features, corpus.y, corpus.weight, 0.0 if corpus.offset is None else corpus.offset, family)
-    problem = whole.part(observed)
-    n_terms = corpus.X.shape[1]
+    observed = ~np.isnan(corpus.y) & (corpus.weight > 0)
+    problem, n_terms = whole.part(observed), corpus.X.shape[1]
     with threadpool_limits(1):
-        unit = problem.curvature
+        unit, sides, best, explained = problem.curvature, hold_back(problem, keys[observed]), RIDGES[0], 0.0
 
         def ridge(size: float) -> Vector:
             return np.concatenate([np.full(n_terms, size * unit), np.full(weights.shape[1], penalty)])
 
-        size, explained = _best_ridge(hold_back(problem, keys[observed]), ridge)
-        coefficients = problem.fit_ridge(ridge(size), problem.constant)
+        if sides is not None:
+            rest, held = sides.rest, sides.outside
+            spread = null_deviance(family, held.y, held.weight, held.offset)
+            if spread > 0:
+                best, left = sides.best(RIDGES, lambda size, at: rest.fit_ridge(ridge(size), at), rest.constant)
+                explained = 1 - left / spread
+        coefficients = problem.fit_ridge(ridge(best), problem.constant)
     words = coefficients[: n_terms * family.n_predictors].reshape(n_terms, *problem._several)
     return Guide(whole.linear_predictor(coefficients) - corpus.X @ words, words, float(np.clip(1 - explained, 0, 1)))
 
 
-def _best_ridge(sides: HeldBack | None, ridge: Callable[[float], Vector]) -> tuple[float, float]:
-    """The best penalty, and the share of the held-back documents' deviance that it explains."""
-    if sides is None:
-        return RIDGES[0], 0.0
-    spread = null_deviance(sides.outside.family, sides.outside.y, sides.outside.weight, sides.outside.offset)
-    if spread <= 0:
-        return RIDGES[0], 0.0
-    rest = sides.rest
-    size, left = sides.best(RIDGES, lambda size, start: rest.fit_ridge(ridge(size), start), rest.constant)
-    return size, 1 - left / spread
-
-
 def fit_word_effects(X: sp.csr_array, y: Vector, weight: Vector, eta: Vector, family: Family, keys: Keys) -> Vector:
-    """(terms,) effects of words beyond the linear predictor eta (documents,), which stays as it is; most are 0.
+    """(terms,) effects of words beyond the linear predictor eta (texts,), which stays as it is; most are 0.
 
-    X : (documents, terms); y : encoded responses, NaN if missing; keys : (documents,) of the documents' texts.
+    X : (texts, terms); y : encoded responses, NaN if missing; keys : (texts,) of their content.
     """
     observed = ~np.isnan(y) & (weight > 0)
     problem = WordProblem(sp.csr_array(X, dtype=float), y, weight, eta, family).part(observed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,7 @@ import pandas as pd
 from scipy.stats import norm, t
 
 from textsignal.arrays import Vector
-from textsignal.insight.naming import MEASURES, Naming, told_from_nothing
+from textsignal.insight.naming import MEASURES, Naming
 
 #: Suffix of a quantity's name for the difference of a group to all others.
 DIFFERENCE = "_difference"
@@ -20,9 +20,9 @@ SHARES = ("mentions",)
 
 @dataclass(frozen=True, eq=False)
 class EffectTable:
-    """Estimates about themes, or themes, with standard errors and intervals.
+    """Estimates about themes with standard errors and intervals.
 
-    frame : one row per theme and quantity, and group if there are any: theme (its number), theme (its label), quantity,
+    frame : one row per theme and quantity, and group if there are groups: theme (its number), label, quantity,
         estimate, std_error, low, high, p_value (of no effect; NaN for a share), p_holm (of all themes together).
     level : of the intervals, such as .95.
     method : description of the method; naming : of the response.
@@ -64,16 +64,17 @@ class EffectTable:
             rows = self.of(name)
             if "group" in rows or not len(rows):
                 continue
-            clear = rows[told_from_nothing(rows, self.level)]
-            themes = [f"{row.label} ({self._range(row)})" for row in clear.itertuples()]
-            verb = "costs" if name == "cost" else "brings"
-            what = "; ".join(themes) or "none can be told from nothing"
-            lines.append(f"What {verb} something, all themes judged together (Holm): {what}.")
+            steps, digits, unit = self.naming.steps, self.naming.digits, self.naming.unit
+            themes = [
+                f"{row.label} ({steps * row.low:+.{digits}f} to {steps * row.high:+.{digits}f} {unit})"
+                for row in rows[self.clear(rows)].itertuples()
+            ]
+            lines.append(f"Significant {name}s, all themes tested together (Holm): {'; '.join(themes) or 'none'}.")
         return "\n".join([*lines, self.method])
 
-    def _range(self, row: object) -> str:
-        low, high = (self.naming.steps * getattr(row, end) for end in ("low", "high"))
-        return f"{low:+.{self.naming.digits}f} to {high:+.{self.naming.digits}f} {self.naming.unit}"
+    def clear(self, rows: pd.DataFrame) -> pd.Series:
+        """Return True for each row that is significantly above 0, with all themes tested together."""
+        return (rows["p_holm"] < 1 - self.level) & (rows["estimate"] > 0)
 
     def __str__(self) -> str:
         shown = self.frame.drop(columns="theme").round(4).to_string(index=False)
@@ -84,51 +85,48 @@ class EffectTable:
         return f"{shown}<p>{self.summary().replace(chr(10), '<br>')}</p>"
 
 
-def effect_rows(
-    quantity: str,
-    labels: Sequence[str],
-    estimates: Vector,
-    errors: Vector,
-    level: float,
-    degrees: float = np.inf,
+def effect_frame(
+    cells: Mapping[tuple[object, str], tuple[Vector, Vector]], labels: Sequence[str], level: float, degrees: float
 ) -> pd.DataFrame:
-    """Return one row per theme; degrees : of freedom, of the t distribution."""
+    """Return one row per group, quantity and theme, with a column for the group if there are groups.
+
+    cells : (group, or None, and quantity) -> (themes,) estimates and their standard errors.
+    degrees : of freedom of the t distribution; infinite for the normal distribution.
+    """
     law = t(degrees) if np.isfinite(degrees) else norm()
-    reach = law.ppf(0.5 + level / 2) * errors
-    low, high = estimates - reach, estimates + reach
-    z = np.divide(estimates, errors, out=np.full(len(errors), np.nan), where=errors > 0)
-    p_values = 2 * law.sf(np.abs(z))
-    if quantity in SHARES:
-        low, high, p_values = np.maximum(low, 0.0), np.minimum(high, 1.0), np.full(len(errors), np.nan)
-    return pd.DataFrame(
+    estimates, errors = (np.concatenate(numbers) for numbers in zip(*cells.values(), strict=True))
+    frame = pd.DataFrame(
         {
-            "theme": np.arange(len(labels)),
-            "label": list(labels),
-            "quantity": quantity,
+            "theme": np.tile(np.arange(len(labels)), len(cells)),
+            "label": list(labels) * len(cells),
+            "quantity": [quantity for _, quantity in cells for _ in labels],
             "estimate": estimates,
             "std_error": errors,
-            "low": low,
-            "high": high,
-            "p_value": p_values,
+            "low": estimates - law.ppf(0.5 + level / 2) * errors,
+            "high": estimates + law.ppf(0.5 + level / 2) * errors,
         }
     )
+    groups = [group for group, _ in cells for _ in labels]
+    if groups[0] is not None:
+        frame.insert(0, "group", groups)
+    shares = frame["quantity"].isin(SHARES)
+    frame.loc[shares, ["low", "high"]] = frame.loc[shares, ["low", "high"]].clip(0.0, 1.0)
+    z = np.divide(estimates, errors, out=np.full(len(errors), np.nan), where=errors > 0)
+    frame["p_value"] = np.where(shares, np.nan, 2 * law.sf(np.abs(z)))
+    # Tests of one quantity, over all themes and groups, are corrected together.
+    of_quantity = frame.groupby("quantity", sort=False)["p_value"]
+    return frame.assign(p_holm=of_quantity.transform(lambda p_values: holm(p_values.to_numpy())))
 
 
 def with_intervals(drivers: pd.DataFrame, effects: EffectTable) -> pd.DataFrame:
-    """Insert the ends of intervals after cost and gain in a table of drivers: cost_low, cost_high and so on."""
+    """Insert cost_low, cost_high and cost_clear, and those of the gain, into a table of drivers."""
     keys = [name for name in ("group", "theme") if name in drivers]
     for name in MEASURES:
-        ends = effects.of(name).set_index(keys)[["low", "high"]]
-        rows = ends.loc[list(drivers[keys].itertuples(index=False, name=None) if len(keys) > 1 else drivers["theme"])]
-        column = drivers.columns.get_loc(name)
-        for step, end in enumerate(("low", "high"), start=1):
-            drivers.insert(column + step, f"{name}_{end}", rows[end].to_numpy())
+        rows = effects.of(name)
+        ends = drivers[keys].merge(rows.assign(clear=effects.clear(rows)), how="left", on=keys)
+        for step, end in enumerate(("low", "high", "clear"), start=1):
+            drivers.insert(drivers.columns.get_loc(name) + step, f"{name}_{end}", ends[end].to_numpy())
     return drivers
-
-
-def with_holm(frame: pd.DataFrame) -> pd.DataFrame:
-    """Add Holm's p values: tests of one quantity, over all themes and groups, are corrected together."""
-    return frame.assign(p_holm=frame.groupby("quantity", sort=False)["p_value"].transform(lambda p: holm(p.to_numpy())))
 
 
 def holm(p_values: Vector) -> Vector:

@@ -1,19 +1,19 @@
-"""What single documents do to numbers about themes, and so how far these numbers may be off.
+"""Influence of single texts on numbers about themes, and the variances of these numbers.
 
-The GLM on themes is fitted without shrinkage, as a shrunken number has no honest interval:
+The GLM on themes is fitted without shrinkage, as a shrunken number has no valid interval:
 
     eta_i = constant of i's fold + sum_k ( gamma_k c_ik + beta_k s_ik ) + x_i delta + offset_i
 
 Tone c_ik is out of fold, and its zero differs a little from fold to fold. Every number about a theme is a mean over
-documents of what changes where a part r_i = a_i (d . theta) of the linear predictor is taken away:
+texts of the change of the mean response if a part r_i = a_i (d . theta) of the linear predictor is removed:
 
     Q     = sum_i v_i q_i / sum_i v_i,        q_i = mean(eta_i) - mean(eta_i - r_i)
     IF_i  = v_i (q_i - Q) / sum v  +  D . IF_theta,i,        D = dQ / d theta
     IF_theta,i = - B x_i w_i slope_i / sqrt(1 - h_i)
 
-with B the inverse Hessian and h_i the leverage of document i (HC2). The variance of Q is the sum of IF_i^2, or of the
-squares of their sums over groups within which documents depend on each other. Where tone is below 0 and where it is
-above stays as it is: cost is negative where gamma is, so that under no effect it is as often below 0 as above.
+with B the inverse Hessian and h_i the leverage of text i (HC2). The variance of Q is the sum of IF_i^2, or of the
+squares of their sums over groups within which texts depend on each other. The sign of each tone is taken as known: a
+cost is negative where gamma is, so that under no effect it is as often below 0 as above.
 """
 
 from __future__ import annotations
@@ -32,30 +32,30 @@ from textsignal.families import Family
 from textsignal.training.contributions import BETA_SPREAD
 from textsignal.training.glm import ResponseModel, fit_glm
 
-#: Betas and gammas are held to so many times the spread that the model expects: as good as not at all, but shares
-#: that add up to 1, and themes of which nothing is said, leave some without data.
+#: Betas and gammas are held to this many times the spread that the model expects: hardly at all, but shares add up to
+#: 1, and themes that no text mentions have no data.
 LOOSE = 30.0
-#: Step of a numerical derivative, in units of the linear predictor; and the largest leverage that is believed.
+#: Step of a numerical derivative, in units of the linear predictor; and the largest leverage that is used.
 STEP, MOST_LEVERAGE = 1e-4, 0.9
 
 
 @dataclass(frozen=True, eq=False)
 class Talk:
-    """What documents say about themes, with their responses.
+    """Tone and shares of themes in texts, with their responses.
 
     family : with its own parameters, which are taken as known.
-    tone, shares : (documents, themes), tone by words that have not seen the responses.
-    spoken : (documents, themes) whether a document speaks of a theme; prevalence : (themes,).
-    y : (documents,) encoded responses, NaN where there is none; weight : (documents,) how often each counts.
-    folds : (documents,) the number of the tone that read each.
-    given : covariates, offset, and groups within which documents depend on each other.
-    better : 1 where more of the response is better, -1 where less is.
+    tone, shares : (texts, themes), tone by words that have not seen the responses.
+    mentioned : (texts, themes) True if a text mentions a theme; prevalence : (themes,).
+    y : (texts,) encoded responses, NaN if missing; weight : (texts,) how often each counts.
+    folds : (texts,) number of the tone that read each.
+    given : covariates, offset, and groups within which texts depend on each other.
+    better : 1 if more of the response is better, -1 if less is.
     """
 
     family: Family
     tone: Vector
     shares: Vector
-    spoken: NDArray[np.bool_]
+    mentioned: NDArray[np.bool_]
     prevalence: Vector
     y: Vector
     weight: Vector
@@ -69,17 +69,9 @@ class Talk:
         return self.tone.shape[1]
 
     def at(self, rows: NDArray[np.int64]) -> Talk:
-        """The same for some of the documents."""
-        return replace(
-            self,
-            tone=self.tone[rows],
-            shares=self.shares[rows],
-            spoken=self.spoken[rows],
-            y=self.y[rows],
-            weight=self.weight[rows],
-            folds=self.folds[rows],
-            given=self.given.at(rows),
-        )
+        """Return some of the texts."""
+        of_texts = ("tone", "shares", "mentioned", "y", "weight", "folds")
+        return replace(self, given=self.given.at(rows), **{name: getattr(self, name)[rows] for name in of_texts})
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,9 +79,9 @@ class LooseFit:
     """The GLM on themes without shrinkage.
 
     family : with its own parameters.
-    columns : (documents, coefficients) tone, shares, folds and covariates, and 1 for the constant.
-    coefficients : (coefficients,); eta : (documents,).
-    influence : (documents, coefficients) what each document does to them.
+    columns : (texts, coefficients) tone, shares, folds and covariates, and 1 for the constant.
+    coefficients : (coefficients,); eta : (texts,).
+    influence : (texts, coefficients) change of them by each text.
     """
 
     talk: Talk
@@ -99,24 +91,19 @@ class LooseFit:
     eta: Vector
     influence: Vector
 
-    @property
-    def gamma(self) -> Vector:
-        """(themes,) how much the tone about each theme counts."""
-        return self.coefficients[: self.talk.n_themes]
-
     @cached_property
     def mean(self) -> Vector:
-        """(documents,) expected responses."""
+        """(texts,) expected responses."""
         return self.family.mean(self.eta)
 
     @cached_property
     def slope(self) -> Vector:
-        """(documents,) their derivative by the linear predictor."""
+        """(texts,) their derivative by the linear predictor."""
         return mean_slope(self.family, self.eta)
 
 
 def fit_loosely(talk: Talk, compute: Compute) -> LooseFit:
-    """Fit the GLM on themes as good as without shrinkage."""
+    """Fit the GLM on themes with next to no shrinkage."""
     given, family, n_themes = talk.given, talk.family, talk.n_themes
     folds = (talk.folds[:, None] == np.unique(talk.folds)[1:]).astype(float)
     columns = np.column_stack([talk.tone, talk.shares - talk.prevalence, folds, given.columns])
@@ -145,96 +132,96 @@ def mean_slope(family: Family, eta: Vector) -> Vector:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Numbers about themes, and what every document does to them: (themes,) and (documents, themes)."""
+    """A number about each theme, (themes,), and the influence of every text on it, (texts, themes)."""
 
+    talk: Talk
     estimates: Vector
     influence: Vector
 
     def minus(self, other: Measured) -> Measured:
-        """The difference to others of the same documents."""
-        return Measured(self.estimates - other.estimates, self.influence - other.influence)
+        """Return the difference to another number in the same texts."""
+        return Measured(self.talk, self.estimates - other.estimates, self.influence - other.influence)
 
-    def variances(self, weight: Vector, groups: NDArray[np.int64] | None) -> Vector:
-        """(themes,) variances; a document that counts twice is two.
-
-        groups : (documents,) numbers of groups within which documents depend on each other, None where none do.
-        """
+    @property
+    def variances(self) -> Vector:
+        """(themes,) variances; a text that counts twice is two texts."""
+        weight, groups = self.talk.weight, self.talk.given.groups
         if groups is None:
             counted = weight > 0
             return np.asarray(np.sum(self.influence[counted] ** 2 / weight[counted, None], axis=0), dtype=float)
-        sums = self._of_groups(groups)
-        n_groups = len(np.unique(groups[weight > 0]))
-        return np.asarray(n_groups / max(n_groups - 1, 1) * np.sum(sums**2, axis=0), dtype=float)
-
-    def _of_groups(self, groups: NDArray[np.int64]) -> Vector:
-        """(groups, themes) what the documents of each group do together."""
         numbers, places = np.unique(groups, return_inverse=True)
         sums = np.zeros((len(numbers), self.influence.shape[1]))
         np.add.at(sums, places, self.influence)
-        return sums
+        n_groups = len(np.unique(groups[weight > 0]))
+        return np.asarray(n_groups / max(n_groups - 1, 1) * np.sum(sums**2, axis=0), dtype=float)
 
 
 def cost(fit: LooseFit, weight: Vector) -> Measured:
-    """By how much the mean response would be better if nothing bad were said of a theme."""
-    bad = np.where(fit.talk.better * fit.talk.tone < 0, fit.talk.tone, 0.0)
-    return _of_tone(fit, bad, np.tile(weight[:, None], fit.talk.n_themes), -fit.talk.better)
+    """Return the rise of the mean response, for the better, without the complaints about a theme."""
+    return _of_tone(fit, weight, -1)
 
 
-def worth(fit: LooseFit, weight: Vector) -> Measured:
-    """By how much the mean response would be worse if nothing good were said of a theme."""
-    good = np.where(fit.talk.better * fit.talk.tone > 0, fit.talk.tone, 0.0)
-    return _of_tone(fit, good, np.tile(weight[:, None], fit.talk.n_themes), fit.talk.better)
+def gain(fit: LooseFit, weight: Vector) -> Measured:
+    """Return the loss of the mean response without the praise of a theme."""
+    return _of_tone(fit, weight, 1)
 
 
 def tone(fit: LooseFit, weight: Vector) -> Measured:
-    """What is said of a theme adds to the response, on average over the documents that speak of it."""
-    return _of_tone(fit, fit.talk.tone, weight[:, None] * fit.talk.spoken, 1)
+    """Return the mean contribution of tone about a theme in texts that mention it."""
+    directions = np.eye(fit.talk.n_themes, len(fit.coefficients))
+    return _measured(fit, fit.talk.tone, directions, weight[:, None] * fit.talk.mentioned)
 
 
 def speaking(fit: LooseFit, weight: Vector) -> Measured:
-    """What speaking of a theme at all adds, whatever is said, on average over the documents that speak of it.
+    """Return the mean contribution of mentioning a theme, whatever the tone, in texts that mention it.
 
     Against the average text: all betas add up to 0 at the prevalences.
     """
-    n_themes, n_coefficients = fit.talk.n_themes, len(fit.coefficients)
-    directions = np.zeros((n_themes, n_coefficients))
+    n_themes = fit.talk.n_themes
+    directions = np.zeros((n_themes, len(fit.coefficients)))
     directions[:, n_themes : 2 * n_themes] = np.eye(n_themes) - fit.talk.prevalence
-    return _measured(fit, fit.talk.shares, directions, weight[:, None] * fit.talk.spoken, 1)
+    return _measured(fit, fit.talk.shares, directions, weight[:, None] * fit.talk.mentioned)
 
 
-def reach(fit: LooseFit, weight: Vector) -> Measured:
-    """Share of documents that speak of a theme."""
-    estimates = np.average(fit.talk.spoken, axis=0, weights=weight)
-    return Measured(estimates, (fit.talk.spoken - estimates) * (weight / weight.sum())[:, None])
+def mentions(fit: LooseFit, weight: Vector) -> Measured:
+    """Return the share of texts that mention a theme."""
+    mentioned = fit.talk.mentioned
+    estimates = np.average(mentioned, axis=0, weights=weight)
+    return Measured(fit.talk, estimates, (mentioned - estimates) * (weight / weight.sum())[:, None])
 
 
 def gamma(fit: LooseFit, weight: Vector) -> Measured:
-    """How much the tone about a theme counts, which is of all documents: 1 at face value."""
-    return Measured(fit.gamma, fit.influence[:, : fit.talk.n_themes])
+    """Return the coefficient of tone about a theme, in all texts: 1 at face value."""
+    n_themes = fit.talk.n_themes
+    return Measured(fit.talk, fit.coefficients[:n_themes], fit.influence[:, :n_themes])
 
 
 #: Numbers about themes, by name.
 QUANTITIES: dict[str, Callable[[LooseFit, Vector], Measured]] = {
     "cost": cost,
-    "gain": worth,
-    "mentions": reach,
+    "gain": gain,
+    "mentions": mentions,
     "tone": tone,
     "speaking": speaking,
     "gamma": gamma,
 }
 
 
-def _of_tone(fit: LooseFit, parts: Vector, weight: Vector, sign: int) -> Measured:
-    return _measured(fit, parts, np.eye(fit.talk.n_themes, len(fit.coefficients)), weight, sign)
+def _of_tone(fit: LooseFit, weight: Vector, side: int) -> Measured:
+    """Cost (side -1) or gain (side 1): the change without tone on that side of 0."""
+    talk = fit.talk
+    sign = side * talk.better
+    parts, directions = np.where(sign * talk.tone > 0, talk.tone, 0.0), np.eye(talk.n_themes, len(fit.coefficients))
+    return _measured(fit, parts, directions, np.broadcast_to(weight[:, None], parts.shape), sign)
 
 
-def _measured(fit: LooseFit, parts: Vector, directions: Vector, weight: Vector, sign: int) -> Measured:
-    """Mean changes where parts of the linear predictor are taken away, theme by theme.
+def _measured(fit: LooseFit, parts: Vector, directions: Vector, weight: Vector, sign: int = 1) -> Measured:
+    """Mean changes if parts of the linear predictor are removed, theme by theme.
 
-    parts : (documents, themes) a_i above; directions : (themes, coefficients) d; weight : (documents, themes) v_i.
+    parts : (texts, themes) a_i above; directions : (themes, coefficients) d; weight : (texts, themes) v_i.
     """
-    n_documents, n_themes = parts.shape
-    estimates, influence = np.zeros(n_themes), np.zeros((n_documents, n_themes))
+    n_texts, n_themes = parts.shape
+    estimates, influence = np.zeros(n_themes), np.zeros((n_texts, n_themes))
     for k in range(n_themes):
         total = weight[:, k].sum()
         if total <= 0:
@@ -246,4 +233,4 @@ def _measured(fit: LooseFit, parts: Vector, directions: Vector, weight: Vector, 
         estimates[k] = share @ changes
         derivative = (share * (fit.slope - slope)) @ fit.columns + (share * slope) @ parts[:, k] * directions[k]
         influence[:, k] = share * (changes - estimates[k]) + fit.influence @ derivative
-    return Measured(sign * estimates, sign * influence)
+    return Measured(fit.talk, sign * estimates, sign * influence)

@@ -18,22 +18,21 @@ import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from textsignal.arrays import Array, Vector
+from textsignal.arrays import Vector
 from textsignal.checks import check_number
 from textsignal.compute.engines import Compute
 from textsignal.compute.engines.local import LocalEngine, local_compute
-from textsignal.data.covariates.design import Given
 from textsignal.errors import InputError
 from textsignal.insight.drivers import driver_table
 from textsignal.reading.mentions import Mentions
-from textsignal.reading.observed import Observed
-from textsignal.reading.themes import ThemeReader
-from textsignal.text.reading import text_keys
-from textsignal.text.tokens import SentenceTexts
-from textsignal.training.contributions import fit_theme_effects, spoken_of
-from textsignal.training.halves import Rows, SeedWords, ThemeText, halves, match_topics, sentences_of
-from textsignal.training.theme_reading import FittedThemes, ThemeReading, by_document, text_shares
-from textsignal.training.themes import Themes
+from textsignal.reading.themes import Reading, ThemeReader
+from textsignal.text.tokens import text_keys
+from textsignal.training.contributions import fit_theme_effects
+from textsignal.training.halves import SeedWords, halves, match_topics, theme_text
+from textsignal.training.theme_reading import ThemeReading
+from textsignal.training.themes import sentences_of
+from textsignal.uncertainty.effects import placed, talk_of
+from textsignal.uncertainty.influence import Talk
 
 #: Profiles of this cosine are of one theme. Measured on 4,800 matched pairs of themes, 10 and 14 each, of halves and
 #: bootstrap samples of five sets of reviews (hotels, fast food, clothing, Google Local, synthetic): the two share 5 or
@@ -48,72 +47,6 @@ FEWEST = 20
 #: Of 96 themes of four sets of reviews, on which these were chosen, it called unstable all 11 that less than half of 20
 #: whole refits reproduce, 4 of the 12 from there to four fifths and 1 of the 73 above; more of any did no better.
 QUICK_REFITS, QUICK_SENTENCES, QUICK_TERMS, QUICK_TRIES = 4, 20_000, 1000, 8
-
-
-@dataclass(frozen=True, eq=False)
-class Refit:
-    """Themes of another sample.
-
-    profiles : (themes, terms) over the model's own terms; costs : (themes,) NaN if responses are constant.
-    """
-
-    profiles: Array
-    costs: Vector
-
-
-@dataclass(frozen=True, eq=False)
-class ThemeRefits:
-    """Refits of themes and of the GLM on them; tone of words is kept.
-
-    tone : (sentences,) out of fold; responses : (documents,) NaN if missing.
-    given : covariates and offset, None if absent; better : 1 if a larger response is better, -1 if a smaller one is.
-    """
-
-    fitted: FittedThemes
-    texts: SentenceTexts
-    text: ThemeText
-    tone: Vector
-    responses: Vector
-    given: Given | None = None
-    better: int = 1
-
-    @property
-    def n_speaking(self) -> int:
-        """Number of documents with a content term."""
-        return self.text.n_speaking
-
-    def refit(self, rows: Rows, seed: int, compute: Compute) -> Refit:
-        """Refit themes to some documents, and measure their costs there."""
-        part = self.text.at(rows)
-        themes = part.themes(self.fitted.n_themes, self.fitted.family, seed, compute)
-        profiles = themes.topics / themes.term_weights
-        return Refit(profiles / profiles.sum(axis=1, keepdims=True), self._costs(themes, part, rows, compute))
-
-    def _costs(self, themes: Themes, part: ThemeText, rows: Rows, compute: Compute) -> Vector:
-        responses, family = self.responses[rows], self.fitted.family
-        known = responses[~np.isnan(responses) & (part.weight > 0)]
-        if not known.size or np.ptp(known) == 0:
-            return np.full(len(themes.topics), np.nan)
-        texts = self.texts.at(rows)
-        places = themes.place(part.units, part.documents, len(rows), compute)
-        of_sentences = self.tone[sentences_of(self.texts.documents, rows)]
-        tone = by_document(places * of_sentences[:, None], texts)
-        shares = text_shares(texts, places, themes.prevalence)
-        y = family.encode(responses)
-        given = Given.nothing(len(rows)) if self.given is None else self.given.at(rows)
-        given = replace(given, groups=None)
-        effects, family = fit_theme_effects(tone, shares, themes.prevalence, y, part.weight, family, compute, given)
-        spoken = Mentions(
-            family=family,
-            eta=effects.linear_predictor(tone, shares) + given.linear_predictor(effects.covariate_effects),
-            tone=effects.gamma * tone,
-            shares=shares,
-            mentioned=spoken_of(places, np.diff(part.units.indptr) > 0, part.documents, len(rows)),
-            responses=responses,
-            weight=part.weight,
-            better=self.better,
-        )
-        return driver_table(spoken)["cost"].to_numpy()
 
 
 def share_reproduced(cosines: Vector) -> Vector:
@@ -145,37 +78,36 @@ class Stability:
         return table.sort_values(["reproduced", "cosine", "theme"], kind="stable", ignore_index=True)
 
 
-def stability(
-    reader: ThemeReader,
-    observed: Observed,
-    n_refits: int,
-    seed: int,
-    n_jobs: int | None,
-    seed_words: SeedWords = None,
-    better: int = 1,
-) -> Stability:
-    """Refit themes to halves of the documents, each with another seed, and match them to the reader's own.
+def stability(reader: ThemeReader, read: Reading, n_refits: int, seed: int, seed_words: SeedWords = None) -> Stability:
+    """Refit themes to halves of the texts, each with another seed, and match them to the reader's own.
 
-    better : 1 if a larger response is better, -1 if a smaller one is.
+    Terms and the tone of words are kept.
     """
     check_number("n_refits", n_refits, least=1, whole=True)
     check_number("seed", seed, least=0, whole=True)
-    refits = _refits(reader, observed, seed_words, better)
-    least = _least(len(reader.profiles))
-    if refits.n_speaking < least:
+    fitted, profiles, reading = reader.fitted, reader.profiles, read.clauses
+    text = theme_text(fitted, reading, read.observed.weight, seed_words)
+    if text.n_speaking < _least(fitted.n_themes):
         raise InputError(
-            f"{refits.n_speaking:,} texts with known terms are too few to find {len(reader.profiles)} themes in halves "
-            f"of them; stability needs at least {least:,}"
+            f"{text.n_speaking:,} texts with known terms are too few to find {fitted.n_themes} themes in halves of "
+            f"them; stability needs at least {_least(fitted.n_themes):,}"
         )
-    samples = halves(text_keys(observed.texts), int(n_refits), int(seed))
+    tone = fitted.training.unseen_tone(reading)
+    talk = talk_of(reader, read, tone)
+    samples = halves(text_keys(read.texts), int(n_refits), int(seed))
 
     def refit(number: int) -> tuple[Vector, Vector]:
+        rows = samples[number]
+        part, texts = text.at(rows), reading.texts.at(rows)
         with local_compute(1) as compute:
-            other = refits.refit(samples[number], int(seed) + number + 1, compute)
-        match = match_topics(reader.profiles, other.profiles)
-        return match.cosines, other.costs[match.numbers]
+            themes = part.themes(fitted.n_themes, fitted.family, int(seed) + number + 1, compute)
+            of_sentences = tone[sentences_of(reading.texts.documents, rows)]
+            costs = _costs(placed(talk.at(rows), themes, part.units, texts, of_sentences, compute), compute)
+        others = themes.topics / themes.term_weights
+        match = match_topics(profiles, others / others.sum(axis=1, keepdims=True))
+        return match.cosines, costs[match.numbers]
 
-    with LocalEngine(n_jobs) as engine, threadpool_limits(1):
+    with LocalEngine(reader.n_jobs) as engine, threadpool_limits(1):
         cosines, costs = zip(*engine.map(refit, range(int(n_refits))), strict=True)
     return Stability(np.array(cosines), np.array(costs))
 
@@ -185,18 +117,25 @@ def _least(n_themes: int) -> int:
     return max(FEWEST, 2 * n_themes)
 
 
-def _refits(reader: ThemeReader, observed: Observed, seed_words: SeedWords, better: int) -> ThemeRefits:
-    fitted, reading = reader.fitted, reader.read(observed).clauses
-    text = ThemeText.of(fitted, reading, observed.weight, seed_words)
-    unseen = fitted.training.unseen_tone(reading)
-    fitted.family.encode(observed.responses)
-    return ThemeRefits(fitted, reading.texts, text, unseen, observed.responses, observed.given, better)
+def _costs(talk: Talk, compute: Compute) -> Vector:
+    """(themes,) costs of themes by a refit of the GLM on them; NaN if responses are constant."""
+    known = talk.y[~np.isnan(talk.y) & (talk.weight > 0)]
+    if not known.size or np.ptp(known) == 0:
+        return np.full(talk.n_themes, np.nan)
+    given = replace(talk.given, groups=None)  # covariates need no standard errors here
+    effects, family = fit_theme_effects(
+        talk.tone, talk.shares, talk.prevalence, talk.y, talk.weight, talk.family, compute, given
+    )
+    eta = effects.linear_predictor(talk.tone, talk.shares) + given.linear_predictor(effects.covariate_effects)
+    tone = effects.gamma * talk.tone
+    spoken = Mentions(family, eta, tone, talk.shares, talk.mentioned, talk.y, talk.weight, talk.better)
+    return driver_table(spoken)["cost"].to_numpy()
 
 
 def quick_stability(reader: ThemeReader, reading: ThemeReading, seed_words: SeedWords = None) -> Vector | None:
     """Return (themes,) the share of a few quick refits that reproduce each theme, for reports.
 
-    Only themes are refitted, to their most frequent terms and with fewer tries. None if `reading` lacks some texts of
+    Only themes are refitted, to the most frequent terms and with fewer tries. None if `reading` lacks some texts of
     training, or if these are too few.
     """
     fitted, keys = reader.fitted, reading.texts.keys
@@ -207,7 +146,7 @@ def quick_stability(reader: ThemeReader, reading: ThemeReading, seed_words: Seed
     # Copies of a text are one text with their total weight.
     weight = np.bincount(row_of_each, fitted.training.weight, len(keys)).astype(float)
     rows = np.unique(row_of_each)
-    text = ThemeText.of(fitted, reading, weight, seed_words).at(rows)
+    text = theme_text(fitted, reading, weight, seed_words).at(rows)
     if text.n_speaking < _least(fitted.n_themes):
         return None
     terms = text.leading_terms(QUICK_TERMS)

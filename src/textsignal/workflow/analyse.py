@@ -22,22 +22,22 @@ from textsignal.data.rows import BadRows, Dropping, ParsedResponse
 from textsignal.data.source import Given, Source, read_batches
 from textsignal.data.write import write_csv
 from textsignal.errors import InputError, RowsError
-from textsignal.estimators.skill import accuracy
+from textsignal.estimators.predictions import accuracy
 from textsignal.evaluation import metrics as evaluate
 from textsignal.families.responses import numbered
 from textsignal.insight.drivers import DRIVER_TERMS, grouped_drivers, stacked, with_words
 from textsignal.insight.findings import Drivers, finding_of, with_lists_as_text
 from textsignal.insight.inputs import as_groups, as_times
-from textsignal.insight.naming import Naming, with_clear
+from textsignal.insight.naming import Naming
 from textsignal.model import TextResponseModel
-from textsignal.reading.options import Scale, scale_of, scales_of
+from textsignal.reading.options import ResponseScale, scale_of, scales_of
 from textsignal.reading.several import ClassReader
 from textsignal.reading.themes import Reading
 from textsignal.report.values.data import ReportSettings
 from textsignal.text.tokens import SentenceTexts
 from textsignal.uncertainty.effect_table import EffectTable, with_intervals
 from textsignal.workflow.rows import (
-    Rows,
+    TableRows,
     check_holdout,
     check_intervals,
     check_on_bad_rows,
@@ -101,7 +101,7 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class PartSummary:
+class FitSummary:
     """Summary of a fit for one response, or for one class against all others.
 
     response_read : how a response that is not numeric was read; "" if it is numeric.
@@ -135,7 +135,7 @@ class Part:
     """
 
     model: TextResponseModel
-    summary: PartSummary
+    summary: FitSummary
     reading: Reading
     overall: Drivers
     drivers: pd.DataFrame | None
@@ -161,7 +161,7 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False)
-class Classes:
+class ClassResults:
     """Results for all classes together; counts : texts of each class; train, held_out : skill."""
 
     counts: dict[str, int]
@@ -182,7 +182,7 @@ class Analysis:
     summary: Summary
     parts: Mapping[Any, Part]
     texts: pd.DataFrame
-    classes: Classes | None = None
+    classes: ClassResults | None = None
 
     @property
     def only(self) -> Part:
@@ -393,14 +393,14 @@ def analyse_source(
     return _with_intervals(analysis, rows, interval)
 
 
-def _sampled_rows(read: streaming.Streamed, columns: Roles, n_files: int) -> Rows:
+def _sampled_rows(read: streaming.Streamed, columns: Roles, n_files: int) -> TableRows:
     """The sample as the rows that are used."""
     sample, n = read.sample, len(read.sample)
     weights = ParsedResponse(sample.weight, np.zeros(n, dtype=bool), sample.weight)
     groups = None if columns.by is None else groups_of(read.beside, columns.by)
     if groups is not None:
         as_groups(groups, n)
-    return Rows(
+    return TableRows(
         numbers=np.arange(n),
         dropped=_described(read.bad, n_files),
         texts=[],
@@ -418,7 +418,7 @@ def _described(bad: BadRows, n_files: int) -> str:
     return bad.describe() + (f"; rows count over all {n_files} files" if n_files > 1 else "")
 
 
-def _whole_levels(scale: Scale) -> tuple[int, int] | None:
+def _whole_levels(scale: ResponseScale) -> tuple[int, int] | None:
     """Return lowest and highest level, if all levels are whole numbers."""
     levels = np.asarray([] if scale.levels is None else scale.levels)
     if levels.shape != (2,) or levels.dtype.kind not in "iuf" or (levels % 1).any():
@@ -426,7 +426,7 @@ def _whole_levels(scale: Scale) -> tuple[int, int] | None:
     return int(levels[0]), int(levels[1])
 
 
-def _check_whole(responses: Vector, scale: Scale) -> None:
+def _check_whole(responses: Vector, scale: ResponseScale) -> None:
     """Raise if a few responses are fractions, which only the whole source, not a batch, shows to be mistakes."""
     span = range_of(ParsedResponse(responses, np.isnan(responses), responses), scale.family)
     broken = np.flatnonzero(responses % 1 > 0)
@@ -463,7 +463,7 @@ def _analysis_of(
     model: TextResponseModel,
     tokens: SentenceTexts,
     responses: Any,
-    rows: Rows,
+    rows: TableRows,
     columns: Roles,
     held_out: NDArray[np.bool_],
     parsed: list[ParsedResponse],
@@ -500,7 +500,7 @@ def _analysis_of(
 def _part(model: TextResponseModel, reading: Reading, columns: Roles, parsed: ParsedResponse) -> Part:
     responses, mentions, held_out = reading.observed.responses, reading.mentions, reading.observed.unseen
     unseen = mentions.family.mean(mentions.eta)
-    summary = PartSummary(
+    summary = FitSummary(
         response_read=parsed.reading or numbered(model.family_),
         without_response=int(np.isnan(responses).sum()),
         levels=_ends(model),
@@ -516,27 +516,20 @@ def _part(model: TextResponseModel, reading: Reading, columns: Roles, parsed: Pa
     return Part(model, summary, reading, overall, None if columns.by is None else drivers(reading.observed.groups))
 
 
-def _with_intervals(analysis: Analysis, rows: Rows, interval: float | None) -> Analysis:
+def _with_intervals(analysis: Analysis, rows: TableRows, interval: float | None) -> Analysis:
     """Add intervals of cost and gain to drivers, if a level is given."""
     if interval is None:
         return analysis
-    part, observed = analysis.only, analysis.only.reading.observed
-    effects = part.model.estimate_effects(
-        level=interval,
-        groups=rows.clusters,
-        texts=observed.tokens,
-        responses=observed.responses,
-        covariates=rows.beside.covariates,
-        offset=rows.beside.added,
-    )
-    overall = with_clear(with_intervals(pd.DataFrame(part.overall), effects), effects.frame, interval)
+    part = analysis.only
+    effects = part.model.effects_of(part.reading, groups=rows.clusters, level=interval)
+    overall = with_intervals(pd.DataFrame(part.overall), effects)
     part = replace(part, effects=effects, overall=Drivers.of(overall, part.naming))
     return replace(analysis, parts={None: part})
 
 
 def _classes_of(
     reader: ClassReader, readings: list[Reading], codes: Vector, held_out: NDArray[np.bool_]
-) -> tuple[pd.DataFrame, Classes]:
+) -> tuple[pd.DataFrame, ClassResults]:
     """Return predictions of classes for every text, and their skill; codes : (texts,) NaN if missing."""
     family, names = reader.family, [str(label) for label in reader.labels]
     eta = reader.predictors([reading.predictions.eta for reading in readings])
@@ -553,7 +546,7 @@ def _classes_of(
     counts = {name: int(np.sum(codes == code)) for code, name in enumerate(names)}
     means = family.mean(unseen)
     skill = [_class_skill(codes, means, flags, ~held_out) for flags in (~held_out, held_out)]
-    together = Classes(counts, skill[0], skill[1] if held_out.any() else None)
+    together = ClassResults(counts, skill[0], skill[1] if held_out.any() else None)
     return pd.concat([pd.DataFrame(columns), chances], axis=1), together
 
 
@@ -590,7 +583,7 @@ def _skill(responses: Vector, predictions: Vector, rows: NDArray[np.bool_], trai
     )
 
 
-def _texts_of(rows: Rows, first: Reading, readings: Mapping[Any, Reading]) -> pd.DataFrame:
+def _texts_of(rows: TableRows, first: Reading, readings: Mapping[Any, Reading]) -> pd.DataFrame:
     """Return one row per text; columns that differ between responses end in the response's name."""
     columns: dict[str, Any] = {"row": rows.numbers + 1}
     for name, reading in readings.items():

@@ -26,7 +26,7 @@ from textsignal.uncertainty.checks import Check
 from textsignal.uncertainty.effect_table import EffectTable
 from textsignal.uncertainty.effects import LEVEL, REFITS, Progress
 from textsignal.workflow.analyse import page_settings
-from textsignal.workflow.rows import Rows, check_intervals, clusters_of, usable, usable_rows
+from textsignal.workflow.rows import TableRows, check_intervals, clusters_of, usable, usable_rows
 
 
 def columns_for(model: TextResponseModel, columns: Roles) -> Roles:
@@ -87,7 +87,7 @@ def effects_table(
     table: pd.DataFrame,
     columns: Roles,
     *,
-    method: str | None = None,
+    method: str = "crossfit",
     level: float = LEVEL,
     n_refits: int = REFITS,
     seed: int = 0,
@@ -225,14 +225,7 @@ def report_table(
         (reading,) = model.readings([observed])
     effects = None
     if interval is not None:
-        effects = model.estimate_effects(
-            level=interval,
-            groups=rows.clusters,
-            texts=observed.tokens,
-            responses=responses,
-            covariates=beside.covariates,
-            offset=beside.added,
-        )
+        effects = model.effects_of(reading, groups=rows.clusters, level=interval)
     settings = replace(
         page_settings(settings, columns, rows.dropped), response_name=columns.response, unit=unit or model.naming_.unit
     )
@@ -292,7 +285,7 @@ def predict_table(
 
 def _usable(
     model: TextResponseModel, table: pd.DataFrame, columns: Roles, on_bad_rows: str, place: Place
-) -> tuple[Rows, NDArray[np.float64]]:
+) -> tuple[TableRows, NDArray[np.float64]]:
     """Return the usable rows of a table and their responses."""
     parsed = parsed_response(model, table, columns.response)
     bad = check_rows(column(table, columns.text, "text"), parsed, levels=whole_levels(model))

@@ -20,7 +20,7 @@ from textsignal.families.classes import MOST_CLASSES
 from textsignal.families.responses import first_text, ordered_categories
 from textsignal.insight.inputs import Times, as_times
 from textsignal.insight.naming import check_interval
-from textsignal.reading.options import OF_ORDER, Scale
+from textsignal.reading.options import OF_ORDER, ResponseScale
 
 #: Families that are usually of whole numbers; a larger share of fractions than this is not a mistake.
 OF_WHOLE_NUMBERS = (
@@ -35,7 +35,7 @@ FEWEST_GROUPS = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class TableRows:
     """Usable rows of a table.
 
     numbers : (rows,) their positions in the table; dropped : problems of the others, "" if there are none.
@@ -59,7 +59,7 @@ def usable(
     beside: Beside,
     on_bad_rows: str,
     responses: Mapping[str, ParsedResponse],
-) -> Rows:
+) -> TableRows:
     """Return the rows that can be used; raise if bad rows may not be dropped.
 
     bad : of texts and responses; beside : covariates, offset and weights of the table.
@@ -68,7 +68,7 @@ def usable(
     rows = usable_rows(bad, on_bad_rows)
     times = None if columns.over is None else as_times(column(table, columns.over, "over"), len(table))
     groups = None if columns.by is None else groups_of(table, columns.by)
-    return Rows(
+    return TableRows(
         numbers=rows,
         dropped=bad.describe() if len(bad) else "",
         texts=column(table, columns.text, "text").to_numpy(dtype=object)[rows].tolist(),
@@ -82,13 +82,13 @@ def usable(
 def rows_to_fit(
     table: pd.DataFrame,
     columns: Roles,
-    scales: Sequence[Scale],
+    scales: Sequence[ResponseScale],
     parsed: Mapping[str, ParsedResponse],
     *,
     formula: str | None = None,
     levels: tuple[int, int] | None = None,
     on_bad_rows: str = "error",
-) -> Rows:
+) -> TableRows:
     """Return the rows that models of these responses can be fitted to.
 
     levels : lowest and highest response allowed; None takes those that occur.
@@ -112,7 +112,9 @@ def rows_to_fit(
     return rows
 
 
-def responses_in(table: pd.DataFrame, names: Sequence[str], scales: Sequence[Scale]) -> dict[str, ParsedResponse]:
+def responses_in(
+    table: pd.DataFrame, names: Sequence[str], scales: Sequence[ResponseScale]
+) -> dict[str, ParsedResponse]:
     """Return the columns of responses, in numbers or labels of classes; several may not be of classes."""
     if twice := [name for number, name in enumerate(names) if name in names[:number]]:
         raise InputError(f"response={twice[0]!r} is named twice")
@@ -126,7 +128,7 @@ def responses_in(table: pd.DataFrame, names: Sequence[str], scales: Sequence[Sca
     return parsed
 
 
-def response_in(table: pd.DataFrame, name: str, scale: Scale, most: int = AUTO_CLASSES) -> ParsedResponse:
+def response_in(table: pd.DataFrame, name: str, scale: ResponseScale, most: int = AUTO_CLASSES) -> ParsedResponse:
     """Return the column of a response, in numbers or labels of classes.
 
     most : largest number of labels if family and levels are left open. More than two are then not labels if one begins
@@ -163,7 +165,7 @@ def _too_many(name: str, n_labels: int) -> str:
     return f'{labels}; up to {AUTO_CLASSES} are taken for classes: family="categorical" takes up to {MOST_CLASSES}'
 
 
-def n_classes(response: ParsedResponse, scale: Scale) -> int:
+def n_classes(response: ParsedResponse, scale: ResponseScale) -> int:
     """Return the number of classes without an order; 0 if the response is not of classes."""
     name = scale.family if isinstance(scale.family, str) else scale.family.name
     unordered = response.labels is not None and response.order is None

@@ -17,7 +17,7 @@ from textsignal.data.columns import Roles
 from textsignal.data.read import column
 from textsignal.data.rows import parse_response
 from textsignal.data.source import BATCH_ROWS, Batch, Given, Notice, Source, read_batches
-from textsignal.data.write import check_not_input, whole_batches
+from textsignal.data.write import check_not_input, whole_table
 from textsignal.errors import InputError, RowsError
 from textsignal.model import TextResponseModel
 from textsignal.workflow.apply import columns_for, predict_table
@@ -142,7 +142,7 @@ def predict_file(
     PredictedRows(rows=300, unknown=0)
     """
     check_not_input(Path(output), Source(source).files)
-    with whole_batches(Path(output), force=force) as write:
+    with whole_table(Path(output), force=force) as write:
         predictions = predict_batches(
             model,
             source,

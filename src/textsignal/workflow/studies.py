@@ -18,7 +18,7 @@ from textsignal.evaluation.compare import Comparison, compare_methods
 from textsignal.evaluation.compare import Progress as FoldProgress
 from textsignal.families.auto import AUTO
 from textsignal.model import TextResponseModel
-from textsignal.reading.options import Scale, scale_of
+from textsignal.reading.options import ResponseScale, scale_of
 from textsignal.text.tokens import SentenceTexts
 from textsignal.uncertainty.search import Progress, Search, search
 from textsignal.workflow.rows import responses_in, rows_to_fit
@@ -152,7 +152,7 @@ def search_table(
         raise OutputError(f"{folder} is a file; give the name of a folder")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / KEPT).exists():
         raise OutputError(f"{folder} holds other things and no {KEPT} of an earlier search; give another name")
-    scale, whole = Scale(family, levels), None if levels is None or isinstance(levels[0], str) else levels
+    scale, whole = ResponseScale(family, levels), None if levels is None or isinstance(levels[0], str) else levels
     parsed = responses_in(table, columns.responses, [scale])
     rows = rows_to_fit(table, columns, [scale], parsed, levels=whole, on_bad_rows=on_bad_rows)
     result = search(

@@ -15,7 +15,7 @@ from textsignal.data.columns import Roles
 from textsignal.data.write import write_csv
 from textsignal.families.responses import in_numbers
 from textsignal.insight.findings import with_lists_as_text
-from textsignal.reading.options import Scale
+from textsignal.reading.options import ResponseScale
 from textsignal.topic_model import TopicModel
 from textsignal.workflow.rows import check_holdout, hold_out, responses_in, rows_to_fit
 
@@ -67,7 +67,7 @@ def analyse_topics(
     40
     """
     check_holdout(holdout)
-    scale = Scale(getattr(model.estimator, "family", "binomial"), getattr(model.estimator, "levels", None))
+    scale = ResponseScale(getattr(model.estimator, "family", "binomial"), getattr(model.estimator, "levels", None))
     parsed = responses_in(table, columns.responses, [scale])
     rows = rows_to_fit(table, columns, [scale], parsed, on_bad_rows=on_bad_rows)
     texts, answers = np.array(rows.texts, dtype=object), parsed[columns.response].given[rows.numbers]

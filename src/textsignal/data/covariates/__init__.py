@@ -1,1 +1,1 @@
-"""Covariates of documents, such as a price or a country."""
+"""Covariates of texts, such as a price or a country."""

@@ -3,30 +3,96 @@
 Numbers stay as they are, yes and no become 1 and 0, and a category becomes a column for each of its levels but the
 most frequent one, which the others are compared with. All columns are around their means in training, so that the
 model's constant is for average covariates, and a column that is constant is 0.
+
+The factors of a formula are computed here, from its tree; formulaic codes categories and multiplies factors into terms.
+It is given computed values to look up and no text to evaluate.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from functools import reduce
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
+from formulaic import ModelSpec, SimpleFormula
+from formulaic.errors import FormulaicError
+from formulaic.materializers.types import FactorValues
+from formulaic.parser.types import Factor
+from formulaic.parser.types import Term as FormulaicTerm
+from formulaic.transforms import TRANSFORMS
 from numpy.typing import ArrayLike, NDArray
 
 from textsignal.arrays import Vector
 from textsignal.checks import MOST
-from textsignal.data.covariates.columns import NAMED, State, check_learnt, formula_columns
-from textsignal.data.covariates.formula import Formula, formula_from, parse_formula
-from textsignal.errors import InputError, RowsError
+from textsignal.data.covariates.formula import (
+    MAX_KNOTS,
+    SPLINES,
+    Call,
+    Column,
+    Formula,
+    Node,
+    Number,
+    Operation,
+    column_names,
+    formula_from,
+    parse_formula,
+    walk,
+)
+from textsignal.errors import InputError, listed, one_line, raise_rows, shown
 from textsignal.families import linear_predictor
-from textsignal.stored_values import shown
 
-#: Names that an error lists.
-LISTED = 20
-#: A category of more levels is an identifier.
-MOST_LEVELS = 2000
+#: A category of more levels is an identifier; columns that a formula may make.
+MOST_LEVELS, MAX_COLUMNS = 2000, 5_000
+#: Name of the constant among the factors; no text of a formula's factor is empty.
+CONSTANT = ""
+ARITHMETIC = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "**": operator.pow}
+FUNCTIONS = {"I": np.positive, "log": np.log, "log2": np.log2, "log10": np.log10, "exp": np.exp}
+#: Functions that learn from training, and the names of what each learns.
+LEARNS = {
+    "bs": ("lower_bound", "upper_bound", "knots"),
+    "cr": ("lower_bound", "upper_bound", "knots", "constraints", "cyclic"),
+    "cc": ("lower_bound", "upper_bound", "knots", "constraints", "cyclic"),
+    "center": ("ddof", "center", "scale"),
+    "scale": ("ddof", "center", "scale"),
+}
+State = dict[str, dict[str, Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """Covariates and offset of texts, which effects of the text are conditional on.
+
+    columns : (texts, columns) covariates, centred at their means in training; no columns without covariates.
+    offset : (texts,) added to the linear predictor, such as the logarithm of an exposure.
+    groups : (texts,) numbers of groups of dependent texts, or None.
+    """
+
+    columns: Vector
+    offset: Vector
+    groups: NDArray[np.int64] | None = None
+
+    @classmethod
+    def nothing(cls, n_documents: int) -> Self:
+        """Return no covariates and an offset of 0."""
+        return cls(np.zeros((n_documents, 0)), np.zeros(n_documents))
+
+    @property
+    def n_columns(self) -> int:
+        """Number of covariates' columns."""
+        return int(self.columns.shape[1])
+
+    def at(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Self:
+        """Return some of the texts."""
+        groups = None if self.groups is None else self.groups[rows]
+        return replace(self, columns=self.columns[rows], offset=self.offset[rows], groups=groups)
+
+    def linear_predictor(self, effects: Vector) -> Vector:
+        """Return (texts,) offset + columns . effects."""
+        return linear_predictor(self.columns, effects, 0.0) + self.offset
 
 
 @dataclass(frozen=True)
@@ -58,7 +124,7 @@ class Design:
     def learn(
         cls, table: pd.DataFrame | None, formula: str | None, weight: Vector, offset: Vector | None = None
     ) -> Self:
-        """Learn the coding from complete covariates of training and the weights of documents.
+        """Learn the coding from complete covariates of training and the weights of texts.
 
         Examples
         --------
@@ -88,7 +154,7 @@ class Design:
 
     @property
     def average(self) -> Given:
-        """One document of average covariates and offset."""
+        """One text of average covariates and offset."""
         return Given(np.zeros((1, len(self.names))), np.full(1, self.offset or 0.0))
 
     @property
@@ -98,35 +164,43 @@ class Design:
         return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
 
     def columns(self, table: pd.DataFrame) -> Vector:
-        """Return (documents, columns) for a table with at least the columns of training, in any order."""
-        coded = self._coded(table)
-        made, _ = self._matrix(coded, self.state)
-        # Row by row: the bits of a document's sum then do not depend on how many documents there are.
+        """Return (texts, columns) for a table with at least the columns of training, in any order."""
+        made, _ = self._matrix(self._coded(table), self.state)
+        # Row by row: the bits of a text's sum then do not depend on the number of texts.
         return np.ascontiguousarray(made.to_numpy(dtype=float) - np.array(self.means))
 
     def given(self, table: pd.DataFrame | None, offset: Vector | None, n_documents: int) -> Given:
-        """Return covariates and offset of documents; raise InputError unless they match training."""
+        """Return covariates and offset of texts; raise InputError unless they match training."""
         if self.sources and table is None:
-            raise InputError(f"the model was fitted with covariates; give {_listed(self.covariates)}: covariates=...")
+            raise InputError(
+                f"the model was fitted with covariates; give {listed(self.covariates, shown)}: covariates=..."
+            )
         if table is not None and not self.sources:
             raise InputError("the model was fitted without covariates; leave them out, or fit it with them")
         if (offset is None) != (self.offset is None):
             done = "without an offset; leave it out" if self.offset is None else "with an offset; give one: offset=..."
             raise InputError(f"the model was fitted {done}")
-        none = np.zeros((n_documents, 0))
-        columns = none if table is None else self.columns(table)
-        return Given(columns, np.zeros(n_documents) if offset is None else offset)
+        nothing = Given.nothing(n_documents)
+        columns = nothing.columns if table is None else self.columns(table)
+        return Given(columns, nothing.offset if offset is None else offset)
 
     def _coded(self, table: pd.DataFrame) -> pd.DataFrame:
         """Numbers as floats, and categories with the levels of training."""
         _check_names(table, self.covariates)
-        raise_missing(table, self.covariates)
+        missing = missing_cells(table[self.covariates])
+        raise_rows(
+            missing.to_numpy().any(axis=1),
+            "covariates are missing or infinite in ",
+            '; give them, or missing="drop" to fit without these texts',
+            lambda row: ", ".join(missing.columns[missing.iloc[row]]),
+            between="; ",
+        )
         coded = {source.name: _coded(table[source.name], source) for source in self.sources}
         return pd.DataFrame(coded, index=pd.RangeIndex(len(table)))
 
     def _matrix(self, coded: pd.DataFrame, state: State | None) -> tuple[pd.DataFrame, State]:
         if self.formula is not None:
-            return formula_columns(self.formula, coded, state)
+            return _formula_columns(self.formula, coded, state)
         columns: dict[str, Any] = {}
         for source in self.sources:
             if source.levels is None:
@@ -138,10 +212,8 @@ class Design:
 
     def plain(self) -> dict[str, Any]:
         """Return the design as values of JSON."""
-        sources = [{"name": s.name, "levels": None if s.levels is None else list(s.levels)} for s in self.sources]
         formula = None if self.formula is None else self.formula.plain()
-        rest = {"formula": formula, "state": self.state, "offset": self.offset}
-        return {"sources": sources, "names": list(self.names), "means": list(self.means)} | rest
+        return asdict(replace(self, formula=None)) | {"formula": formula}
 
     @classmethod
     def of_plain(cls, stored: Mapping[str, Any]) -> Self:
@@ -159,27 +231,24 @@ class Design:
             raise ValueError("a category of the formula has no levels")
         if formula is None and stored["state"] != {}:
             raise ValueError("a state is stored without a formula")
-        state = {} if formula is None else check_learnt(formula, stored["state"])
-        design = cls(sources, formula, state, tuple(map(_text, stored["names"])), _means(stored["means"]), offset)
+        state = {} if formula is None else _check_learnt(formula, stored["state"])
+        if not isinstance(stored["means"], list | tuple):
+            raise ValueError("the means of covariates are not a list")
+        names, means = tuple(map(_text, stored["names"])), tuple(map(_finite, stored["means"]))
+        design = cls(sources, formula, state, names, means, offset)
+        kinds = {s.name: float if s.levels is None else pd.CategoricalDtype(list(s.levels)) for s in sources}
+        no_rows = pd.DataFrame({name: pd.Series([], dtype=kind) for name, kind in kinds.items()})
         try:
-            names = () if not sources else tuple(map(str, design._matrix(design._no_rows(), state)[0].columns))
+            made = () if not sources else tuple(map(str, design._matrix(no_rows, state)[0].columns))
         except InputError as error:
             raise ValueError(f"the formula cannot be computed: {error}") from error
-        if names != design.names or len(names) != len(design.means):
+        if made != names or len(names) != len(means):
             raise ValueError("the covariates make other columns than the model has")
         return design
 
-    def _no_rows(self) -> pd.DataFrame:
-        """Return a coded table without rows, from which columns and their names are made as from any other."""
-
-        def no_cells(source: CovariateSource) -> Any:
-            return pd.Series([], dtype=float) if source.levels is None else pd.Categorical([], list(source.levels))
-
-        return pd.DataFrame({source.name: no_cells(source) for source in self.sources})
-
 
 def as_table(covariates: object, n_documents: int) -> pd.DataFrame | None:
-    """Return covariates as a table with one row per document."""
+    """Return covariates as a table with one row per text."""
     if covariates is None:
         return None
     if isinstance(covariates, Mapping):
@@ -198,7 +267,7 @@ def as_table(covariates: object, n_documents: int) -> pd.DataFrame | None:
 
 
 def as_offset(offset: ArrayLike | None, n_documents: int) -> Vector | None:
-    """Return an offset as one finite number per document."""
+    """Return an offset as one finite number per text."""
     if offset is None:
         return None
     try:
@@ -207,41 +276,21 @@ def as_offset(offset: ArrayLike | None, n_documents: int) -> Vector | None:
         raise InputError(f"the offset must be numbers: {error}") from error
     if values.shape != (n_documents,):
         raise InputError(f"{n_documents} texts, but the offset has the shape {values.shape}; give one number for each")
-    bad = np.flatnonzero(~np.isfinite(values))
-    if bad.size:
-        raise RowsError("the offset is missing or infinite in ", *_rows(bad), "; give a finite number for each text")
-    raise_large(values, "the offset")
+    raise_rows(~np.isfinite(values), "the offset is missing or infinite in ", "; give a finite number for each text")
+    _raise_large(values, "the offset")
     return values
 
 
-def raise_large(values: Vector, what: str) -> None:
+def _raise_large(values: Vector, what: str) -> None:
     """Raise RowsError if a number is so large that sums of squares could overflow."""
-    bad = np.flatnonzero(np.abs(values) > MOST)
-    if bad.size:
-        raise RowsError(
-            f"{what} is too large in ",
-            *_rows(bad, [f"{value:g}" for value in values[bad[:NAMED]]]),
-            f"; numbers up to {MOST:g} are allowed: use a larger unit, or the logarithm",
-        )
+    advice = f"; numbers up to {MOST:g} are allowed: use a larger unit, or the logarithm"
+    raise_rows(np.abs(values) > MOST, f"{what} is too large in ", advice, lambda row: f"{values[row]:g}")
 
 
 def missing_cells(table: pd.DataFrame) -> pd.DataFrame:
     """Return (rows x columns) True if a covariate is missing or infinite."""
     infinite = table.map(lambda cell: isinstance(cell, float | np.floating) and np.isinf(cell))
     return table.isna() | infinite
-
-
-def raise_missing(table: pd.DataFrame, names: Sequence[str]) -> None:
-    """Raise RowsError if one of these covariates is missing, naming rows and columns."""
-    missing = missing_cells(table[list(names)])
-    bad = np.flatnonzero(missing.any(axis=1))
-    if bad.size:
-        names_of_each = [", ".join(missing.columns[cells]) for cells in missing.to_numpy()[bad[:NAMED]]]
-        raise RowsError(
-            "covariates are missing or infinite in ",
-            *_rows(bad, names_of_each, between="; "),
-            '; give them, or missing="drop" to fit without these documents',
-        )
 
 
 def _learn_source(column: pd.Series, weight: Vector, categories: frozenset[str]) -> CovariateSource:
@@ -252,66 +301,43 @@ def _learn_source(column: pd.Series, weight: Vector, categories: frozenset[str])
         raise InputError(f"covariate {shown(name)} holds times; give numbers, such as days since a date, or a category")
     if numeric and name not in categories:
         return CovariateSource(name, None)
-    found = pd.Series(weight).groupby(_labels(column), sort=True).sum().sort_values(ascending=False, kind="stable")
-    if len(found) > MOST_LEVELS:
+    levels = pd.Series(weight).groupby(_labels(column), sort=True).sum().sort_values(ascending=False, kind="stable")
+    if len(levels) > MOST_LEVELS:
         raise InputError(
-            f"covariate {shown(name)} has {len(found):,} levels; give numbers as numbers, and leave identifiers out"
+            f"covariate {shown(name)} has {len(levels):,} levels; give numbers as numbers, and leave identifiers out"
         )
-    return CovariateSource(name, tuple(map(str, found.index)))
+    return CovariateSource(name, tuple(map(str, levels.index)))
 
 
 def _coded(column: pd.Series, source: CovariateSource) -> Any:
     """A column as floats, or as a category with the levels of training."""
+    name = shown(source.name)
     if source.levels is None:
         numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
-        bad = np.flatnonzero(~np.isfinite(numbers))
-        if bad.size:
-            raise RowsError(f"covariate {shown(source.name)} is not a number in ", *_rows(bad, _shown(column, bad)))
-        raise_large(numbers, f"covariate {shown(source.name)}")
+        bad = ~np.isfinite(numbers)
+        raise_rows(bad, f"covariate {name} is not a number in ", cell=lambda row: shown(column.iloc[row]))
+        _raise_large(numbers, f"covariate {name}")
         return numbers
-    labels = _labels(column)
-    codes = pd.Index(source.levels).get_indexer(pd.Index(labels))
-    bad = np.flatnonzero(codes < 0)
-    if bad.size:
-        raise RowsError(
-            f"covariate {shown(source.name)} has levels that were not in training: ",
-            *_rows(bad, _shown(column, bad)),
-            f"; there were {_listed(source.levels)}",
-        )
+    codes = pd.Index(source.levels).get_indexer(pd.Index(_labels(column)))
+    advice = f"; there were {listed(source.levels, shown)}"
+    unknown = f"covariate {name} has levels that were not in training: "
+    raise_rows(codes < 0, unknown, advice, lambda row: shown(column.iloc[row]))
     return pd.Categorical.from_codes(codes, categories=list(source.levels))
 
 
 def _labels(column: pd.Series) -> NDArray[Any]:
     """Levels as texts: 2019 and 2019.0 are one."""
-    return np.array([_label(cell) for cell in column.astype(object)], dtype=object)
 
+    def label(cell: object) -> str:
+        return str(int(cell)) if isinstance(cell, float | np.floating) and float(cell).is_integer() else str(cell)
 
-def _label(cell: object) -> str:
-    return str(int(cell)) if isinstance(cell, float | np.floating) and float(cell).is_integer() else str(cell)
+    return np.array([label(cell) for cell in column.astype(object)], dtype=object)
 
 
 def _check_names(table: pd.DataFrame, names: Sequence[str]) -> None:
     absent = [name for name in names if name not in table.columns]
     if absent:
-        raise InputError(f"covariates lack {_listed(absent)}; there are {_listed(list(table.columns))}")
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(map(shown, names[:LISTED])) + (f" and {len(names) - LISTED} more" if len(names) > LISTED else "")
-
-
-def _shown(column: pd.Series, rows: NDArray[np.int64]) -> list[str]:
-    """Cells of the first of these rows."""
-    return [shown(cell) for cell in column.iloc[rows[:NAMED]]]
-
-
-def _rows(rows: NDArray[np.int64], cells: Sequence[str] = (), between: str = ", ") -> list[str | int]:
-    """First of these rows with their cells, as parts of an error."""
-    named: list[str | int] = []
-    for place, row in enumerate(rows[:NAMED].tolist()):
-        named += [f"{between if place else ''}row ", row, *(f": {cell}" for cell in cells[place : place + 1])]
-    more = f" and {rows.size - NAMED} more" if rows.size > NAMED else ""
-    return [*named, f"{more} (rows count from 1)"]
+        raise InputError(f"covariates lack {listed(absent, shown)}; there are {listed(list(table.columns), shown)}")
 
 
 def _text(value: object) -> str:
@@ -322,16 +348,10 @@ def _text(value: object) -> str:
 
 def _levels(values: object) -> tuple[str, ...]:
     """Return the levels of a category, each once."""
-    levels = tuple(map(_text, values)) if isinstance(values, list) else ()
+    levels = tuple(map(_text, values)) if isinstance(values, list | tuple) else ()
     if not 1 <= len({*levels}) == len(levels) <= MOST_LEVELS:
         raise ValueError("the levels of a category must be a list of different texts")
     return levels
-
-
-def _means(values: object) -> tuple[float, ...]:
-    if not isinstance(values, list):
-        raise ValueError("the means of covariates are not a list")
-    return tuple(map(_finite, values))
 
 
 def _finite(value: object) -> float:
@@ -341,34 +361,158 @@ def _finite(value: object) -> float:
     return float(value)
 
 
-@dataclass(frozen=True, eq=False)
-class Given:
-    """Covariates and offset of documents, which effects of the text are conditional on.
+def _formula_columns(formula: Formula, table: pd.DataFrame, learnt: State | None) -> tuple[pd.DataFrame, State]:
+    """Return the columns that a formula makes of a table, and what its functions learnt, such as knots.
 
-    columns : (documents, columns) covariates, centred at their means in training; no columns without covariates.
-    offset : (documents,) added to the linear predictor, such as the logarithm of an exposure.
-    groups : (documents,) numbers of groups of dependent documents, or None.
+    table : numbers as floats, and categories with the levels of training; learnt : None to learn from this table.
     """
+    state: State = {} if learnt is None else {name: dict(values) for name, values in learnt.items()}
+    texts = [_name(factor) for factor in formula.factors]
+    if len({*texts}) < len(texts):
+        raise InputError(f"formula={str(formula)!r} has a column that is called like one of its functions; rename it")
+    values: dict[str, Any] = {CONSTANT: FactorValues(1, kind=Factor.Kind.CONSTANT)}
+    values |= {
+        name: _factor(factor, table, state, formula) for name, factor in zip(texts, formula.factors, strict=True)
+    }
+    widths = {name: _width(value) for name, value in values.items()}
+    total = sum(int(np.prod([widths[_name(factor)] for factor in term])) for term in formula.terms)
+    if total > MAX_COLUMNS:
+        raise InputError(f"formula={str(formula)!r} makes {total:,} columns; at most {MAX_COLUMNS:,} are allowed")
+    columns = _product(
+        [(CONSTANT,), *(tuple(map(_name, term)) for term in formula.terms)], values, table.index, formula
+    )
+    _raise_infinite(columns, str(formula), list(formula.columns), table)
+    return columns, {name: {key: _plain(value) for key, value in inner.items()} for name, inner in state.items()}
 
-    columns: Vector
-    offset: Vector
-    groups: NDArray[np.int64] | None = None
 
-    @classmethod
-    def nothing(cls, n_documents: int) -> Self:
-        """Return no covariates and an offset of 0."""
-        return cls(np.zeros((n_documents, 0)), np.zeros(n_documents))
+def _check_learnt(formula: Formula, learnt: object) -> State:
+    """Return what functions learnt, as it was stored; raise ValueError if a formula cannot have learnt it."""
+    nodes = [node for factor in formula.factors for node in walk(factor)]
+    calls = {str(node): node.function for node in nodes if isinstance(node, Call) and node.function in LEARNS}
+    if not isinstance(learnt, dict) or {*learnt} != {*calls}:
+        raise ValueError("what the formula learnt does not belong to its functions")
+    for text, function in calls.items():
+        values = learnt[text]
+        if not isinstance(values, dict) or {*values} != {*LEARNS[function]}:
+            raise ValueError(f"what {function} learnt has other names than {', '.join(LEARNS[function])}")
+        for name, value in values.items():
+            _check_value(function, name, value)
+    return learnt
 
-    @property
-    def n_columns(self) -> int:
-        """Number of covariates' columns."""
-        return int(self.columns.shape[1])
 
-    def at(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Self:
-        """Return some of the documents."""
-        groups = None if self.groups is None else self.groups[rows]
-        return replace(self, columns=self.columns[rows], offset=self.offset[rows], groups=groups)
+def _check_value(function: str, name: str, value: Any) -> None:
+    if name == "cyclic":
+        allowed = value is (function == "cc")
+    elif name == "knots":
+        allowed = _are_numbers(value) and list(value) == sorted(value) and value[0] < value[-1]
+    elif name == "constraints":
+        allowed = value is None or (isinstance(value, list) and len(value) == 1 and _are_numbers(value[0]))
+    else:
+        optional = value is None and name in ("center", "scale")
+        allowed = optional or (_are_numbers([value]) and (name != "scale" or value > 0))
+    if not allowed:
+        raise ValueError(f"{name} of {function} is not what that function learns")
 
-    def linear_predictor(self, effects: Vector) -> Vector:
-        """Return (documents,) offset + columns . effects."""
-        return linear_predictor(self.columns, effects, 0.0) + self.offset
+
+def _are_numbers(values: Any) -> bool:
+    """True for a list of finite numbers that is not too long."""
+    return (
+        isinstance(values, list)
+        and 1 <= len(values) <= 2 * MAX_KNOTS
+        and all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+        and all(abs(value) < 1e300 for value in values)
+    )
+
+
+def _name(factor: Node) -> str:
+    return factor.name if isinstance(factor, Column) else str(factor)
+
+
+def _factor(factor: Node, table: pd.DataFrame, state: State, formula: Formula) -> Any:
+    """Return the values of a factor: a category, one column of numbers, or several of a spline."""
+    if isinstance(factor, Column) and isinstance(table[factor.name].dtype, pd.CategoricalDtype):
+        return table[factor.name]
+    if isinstance(factor, Call) and factor.function == "C" and isinstance(factor.argument, Column):
+        return table[factor.argument.name]
+    names = column_names(factor)
+    category = next((name for name in names if isinstance(table[name].dtype, pd.CategoricalDtype)), None)
+    if category is not None:
+        raise InputError(f"formula={str(formula)!r} computes {factor} with {category!r}, which is not a number")
+    with np.errstate(all="ignore"):
+        values = _number(factor, table, state, formula)
+    if isinstance(factor, Call) and factor.function in SPLINES:
+        _raise_infinite(pd.DataFrame(dict(values), index=table.index), str(factor), names, table)
+        return values
+    column = pd.Series(np.broadcast_to(np.asarray(values, dtype=float), len(table)), index=table.index)
+    _raise_infinite(column.to_frame(), str(factor), names, table)
+    return column
+
+
+def _number(node: Node, table: pd.DataFrame, state: State, formula: Formula) -> Any:
+    """Return the value of an expression in every row."""
+    if isinstance(node, Number):
+        return node.value
+    if isinstance(node, Column):
+        return table[node.name].to_numpy(dtype=float)
+    if isinstance(node, Operation):
+        values = [_number(operand, table, state, formula) for operand in node.operands]
+        if len(values) == 1:
+            return -values[0] if node.operator == "-" else values[0]
+        return reduce(ARITHMETIC[node.operator], map(np.asarray, values))
+    argument = _number(node.argument, table, state, formula)
+    if node.function in FUNCTIONS:
+        return FUNCTIONS[node.function](argument)
+    column = np.broadcast_to(np.asarray(argument, dtype=float), len(table))
+    # One row that is not finite would make what is learnt of all rows so.
+    _raise_infinite(pd.DataFrame({"": column}, index=table.index), str(node.argument), column_names(node), table)
+    known = state.setdefault(str(node), {})
+    if known.get("constraints") is not None:
+        known["constraints"] = np.array(known["constraints"], dtype=float)
+    try:
+        return TRANSFORMS[node.function](column, _state=known, **dict(node.options))
+    except (ValueError, ArithmeticError, IndexError, np.linalg.LinAlgError) as error:
+        raise _uncomputable(formula, node, error) from error
+
+
+def _uncomputable(formula: Formula, node: Node, error: Exception) -> InputError:
+    beyond = "; extrapolation=clip takes what lies beyond for the nearest" if "bounds" in str(error) else ""
+    return InputError(f"formula={str(formula)!r}: {node} cannot be computed: {one_line(error)}{beyond}")
+
+
+def _product(
+    terms: Sequence[tuple[str, ...]], values: Mapping[str, Any], index: pd.Index, formula: Formula
+) -> pd.DataFrame:
+    """Return the columns of all terms but the constant, categories coded so that no column follows from others."""
+    parts = [FormulaicTerm([Factor(name, eval_method=Factor.EvalMethod.LOOKUP) for name in term]) for term in terms]
+    spec = ModelSpec(
+        formula=SimpleFormula(parts, _ordering="none"), materializer="pandas", na_action="ignore", output="pandas"
+    )
+    try:
+        made = spec.get_model_matrix(pd.DataFrame(index=index), context=dict(values))
+    except (FormulaicError, ValueError, TypeError, KeyError, ArithmeticError) as error:
+        raise _uncomputable(formula, formula.tree, error) from error
+    return pd.DataFrame(made).drop(columns="Intercept")
+
+
+def _width(value: Any) -> int:
+    if isinstance(value, pd.Series):
+        return len(value.cat.categories) if isinstance(value.dtype, pd.CategoricalDtype) else 1
+    return len(value) if isinstance(value, FactorValues) and hasattr(value, "keys") else 1
+
+
+def _raise_infinite(made: pd.DataFrame, text: str, names: Sequence[str], table: pd.DataFrame) -> None:
+    """Raise if a computed value is not finite, naming the row, the term and the columns' values there."""
+    raise_rows(
+        ~(np.abs(made.to_numpy(dtype=float)) <= MOST).all(axis=1),
+        f"{text[:300]} of the formula is not a finite number, or too large, in ",
+        "; leave these rows out, or change the formula, as log(x + 1) for log(x)",
+        lambda row: ", ".join(f"{name} {shown(table[name].iloc[row])}" for name in names),
+        between="; ",
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Return numbers as JSON has them, to the bit."""
+    if isinstance(value, np.ndarray | list | tuple):
+        return [_plain(inner) for inner in value]
+    return value if value is None or isinstance(value, bool | int) else float(value)

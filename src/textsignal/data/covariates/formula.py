@@ -128,27 +128,18 @@ def _word(*words: str) -> Callable[[Any], str]:
 
 _BOUNDS = {"lower_bound": _number, "upper_bound": _number}
 _BEYOND = {"extrapolation": _word("raise", "clip", "zero", "extend")}
-_CUBIC = {"df": _whole(1, MAX_KNOTS), "knots": _numbers, **_BOUNDS, "constraints": _word("center"), **_BEYOND}
+_SIZE = {"df": _whole(1, MAX_KNOTS), "knots": _numbers}
+_CUBIC = {**_SIZE, **_BOUNDS, "constraints": _word("center"), **_BEYOND}
 #: Functions of formulas; for each, its options in order and the check of each option's value.
 FUNCTIONS: dict[str, dict[str, Callable[[Any], Any]]] = {
     "C": {},
     "I": {},
-    "bs": {
-        "df": _whole(1, MAX_KNOTS),
-        "knots": _numbers,
-        "degree": _whole(0, MAX_DEGREE),
-        "include_intercept": _flag,
-        **_BOUNDS,
-        **_BEYOND,
-    },
+    "bs": {**_SIZE, "degree": _whole(0, MAX_DEGREE), "include_intercept": _flag, **_BOUNDS, **_BEYOND},
     "cr": _CUBIC,
     "cc": _CUBIC,
     "center": {},
     "scale": {"center": _flag, "scale": _flag, "ddof": _whole(0, 10)},
-    "log": {},
-    "log2": {},
-    "log10": {},
-    "exp": {},
+    **{name: {} for name in ("log", "log2", "log10", "exp")},
 }
 #: Functions of several columns, which can be a factor and not an operand.
 SPLINES = ("bs", "cr", "cc")
@@ -163,9 +154,7 @@ class _Invalid(ValueError):
 class Formula:
     """A parsed formula.
 
-    tree : the formula.
-    terms : its terms without the constant, main effects first.
-    columns : names of the table's columns in it; categories : those inside C(...).
+    terms : without the constant, main effects first; columns : of the table; categories : the columns inside C(...).
     """
 
     tree: Node
@@ -209,6 +198,18 @@ def parse_formula(text: str) -> Formula:
 def formula_from(plain: Any) -> Formula:
     """Rebuild a formula from `Formula.plain`; raise ValueError where it is not one."""
     return _checked(_node_from(plain, 0))
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """Yield an expression and all expressions inside it."""
+    yield node
+    for inner in node.operands if isinstance(node, Operation) else (node.argument,) if isinstance(node, Call) else ():
+        yield from walk(inner)
+
+
+def column_names(node: Node) -> list[str]:
+    """Return the names of the columns in an expression, each once."""
+    return list(dict.fromkeys(each.name for each in walk(node) if isinstance(each, Column)))
 
 
 class _Parser:
@@ -293,8 +294,7 @@ class _Parser:
         given: dict[str, Any] = {}
         while self.accept(","):
             is_named = self.kind == "name" and self.tokens[self.at + 1] == ("sign", "=")
-            position = len(given)
-            name = self.next() if is_named else next(iter(list(FUNCTIONS[function])[position:]), "")
+            name = self.next() if is_named else next(iter(list(FUNCTIONS[function])[len(given) :]), "")
             self.at += is_named
             if name in given:
                 raise _Invalid(f"has {name!r} twice in {function}")
@@ -373,14 +373,13 @@ def _checked(tree: Node) -> Formula:
     """Return the formula of a tree, in which splines and categories are factors and everything has its columns."""
     terms = tuple(sorted(_terms(tree), key=len))
     factors = list(dict.fromkeys(factor for term in terms for factor in term))
+    categories = [column_names(factor)[0] for factor in factors if isinstance(factor, Call) and factor.function == "C"]
     names: list[str] = []
-    categories: list[str] = []
     for factor in factors:
-        if isinstance(factor, Call) and factor.function == "C":
-            assert isinstance(factor.argument, Column)
-            categories.append(factor.argument.name)
-        else:
-            names += _arithmetic_columns(factor.argument if isinstance(factor, Call) else factor)
+        if not isinstance(factor, Call):
+            names += _arithmetic_columns(factor)
+        elif factor.function != "C":
+            names += _arithmetic_columns(factor.argument)
     both = {*names} & {*categories}
     if both:
         raise _Invalid(f"takes {min(both)!r} as a category and as a number; give a copy of the column")
@@ -390,19 +389,14 @@ def _checked(tree: Node) -> Formula:
     return Formula(tree, terms, columns, frozenset(categories))
 
 
-def _arithmetic_columns(node: Node) -> list[str]:
-    """Return the names of an expression's columns; raise where it is not arithmetic."""
-    if isinstance(node, Column):
-        return [node.name]
-    if isinstance(node, Number):
-        return []
-    if isinstance(node, Call):
-        if node.function == "C" or node.function in SPLINES:
+def _arithmetic_columns(factor: Node) -> list[str]:
+    """Return the names of an expression's columns; raise if it is not arithmetic."""
+    for node in walk(factor):
+        if isinstance(node, Call) and (node.function == "C" or node.function in SPLINES):
             raise _Invalid(f"has {node.function} inside of another function or operation")
-        return _arithmetic_columns(node.argument)
-    if node.operator == ":":
-        raise _Invalid("has ':' inside of a function")
-    return [name for operand in node.operands for name in _arithmetic_columns(operand)]
+        if isinstance(node, Operation) and node.operator == ":":
+            raise _Invalid("has ':' inside of a function")
+    return column_names(factor)
 
 
 def _terms(node: Node) -> list[Term]:

@@ -1,15 +1,15 @@
 // Charts of the page: drawn by Vega when they come near the screen or when there is time, and changed by their data.
 "use strict";
 
-// charts : name -> Vega specification; names : what themes are called now, by number; onTopic : what a click on one does.
-function chartsOf(charts, names, onTopic) {
+// charts : name -> Vega specification; names : current name of each theme by number; onTheme : called with a theme that is clicked.
+function chartsOf(charts, names, onTheme) {
   const { parse, View, expressionInterpreter, Tooltip } = window.textsignalVega;
   const views = new Map();
   const NARROW = 480; // pixels
 
-  // Rows with themes under the names that they have now.
+  // Rows with the current names of themes.
   const named = (rows) => rows.map((row) => (names.has(row.theme) ? { ...row, label: names.get(row.theme) } : row));
-  const aboutTopics = ({ values }) => values?.some((row) => names.has(row.theme) && "label" in row);
+  const aboutThemes = ({ values }) => values?.some((row) => names.has(row.theme) && "label" in row);
   // The rows of a chart that the page may change.
   const rowsOf = (name) => charts[name].data.find((set) => set.name === "rows").values;
 
@@ -38,7 +38,7 @@ function chartsOf(charts, names, onTopic) {
       await changed(name, rows);
     } else {
       const spec = structuredClone(charts[name]);
-      for (const set of spec.data) if (aboutTopics(set)) set.values = named(set.values);
+      for (const set of spec.data) if (aboutThemes(set)) set.values = named(set.values);
       if (place.clientWidth < NARROW) narrow(spec);
       place.replaceChildren();
       const tooltip = new Tooltip({ disableDefaultStyle: true }).call;
@@ -46,10 +46,10 @@ function chartsOf(charts, names, onTopic) {
       views.set(name, drawn);
       drawn.addEventListener("click", (_, item) => {
         const theme = item?.datum?.theme ?? item?.datum?.datum?.theme;
-        if (theme !== undefined) onTopic(theme);
+        if (theme !== undefined) onTheme(theme);
       });
       await (rows === undefined ? drawn.runAsync() : changed(name, rows));
-      place.querySelector("svg").setAttribute("aria-hidden", "true"); // The place has a name, and numbers beside it.
+      place.querySelector("svg").setAttribute("aria-hidden", "true"); // The place has a name, and numbers next to it.
     }
   }
 
@@ -57,7 +57,7 @@ function chartsOf(charts, names, onTopic) {
   function changed(name, rows) {
     const drawn = views.get(name);
     if (rows !== undefined) drawn.data("rows", named(rows));
-    else for (const set of charts[name].data) if (aboutTopics(set)) drawn.data(set.name, named(set.values));
+    else for (const set of charts[name].data) if (aboutThemes(set)) drawn.data(set.name, named(set.values));
     return drawn.runAsync();
   }
 
@@ -113,6 +113,6 @@ function chartsOf(charts, names, onTopic) {
     return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
   }
 
-  const renamed = () => Promise.all([...views.keys()].filter((name) => charts[name].data.some(aboutTopics)).map((name) => draw(name)));
+  const renamed = () => Promise.all([...views.keys()].filter((name) => charts[name].data.some(aboutThemes)).map((name) => draw(name)));
   return { views, rowsOf, draw, drawLater, drawn, picture, renamed };
 }

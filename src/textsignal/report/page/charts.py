@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import altair as alt
@@ -11,17 +11,11 @@ import vl_convert
 
 from textsignal.insight.groups import FEW
 from textsignal.insight.naming import MEASURES, Naming, is_clear, range_of
-from textsignal.report.values.bins import nice_step
-from textsignal.report.values.data import (
-    Agreement,
-    Bar,
-    Line,
-    Point,
-    Prediction,
-    ReportData,
-    ThemeCard,
-    Timeline,
-)
+from textsignal.report.values.cards import ThemeCard
+from textsignal.report.values.comparisons import Point, Timeline
+from textsignal.report.values.prepare import ReportData
+from textsignal.report.values.skill import Agreement, Prediction
+from textsignal.report.values.texts import Bar, Bins, nice_step
 from textsignal.report.values.wording import count, number, percent, signed_number, signed_points
 
 Spec = dict[str, Any]
@@ -44,38 +38,45 @@ _BY_PLACE = alt.EncodingSortField("place", op="min")
 
 def chart_specs(report: ReportData) -> dict[str, Spec]:
     """Return name -> Vega-Lite specification with its data."""
+    naming, bins, prediction, timeline = report.naming, report.bins, report.prediction, report.timeline
     charts: dict[str, alt.Chart | Layers] = {
-        "drivers": drivers_chart(report.themes, report.naming),
-        "responses": bars_chart(report.documents.responses, report.naming.noted, "share of texts", "%"),
-        "lengths": lengths_chart(report.documents.lengths),
-        "levels": levels_chart(report),
-        "contributions": contributions_chart(report.naming, report.noun),
+        "drivers": drivers_chart(report.themes, naming),
+        "responses": bars_chart(report.summary.responses, naming.noted, "share of texts", "%"),
+        "lengths": lengths_chart(report.summary.lengths),
+        "levels": levels_chart(bins, naming),
+        "contributions": contributions_chart(naming),
     }
-    if report.prediction is not None:
+    if prediction is not None:
         charts |= {
-            "agreement": agreement_chart(report.prediction, report),
-            "reliability": reliability_chart(report.prediction),
-            "pit": pit_chart(report.prediction),
+            "agreement": agreement_chart(prediction, bins, naming),
+            "reliability": reliability_chart(prediction),
+            "pit": pit_chart(prediction),
         }
-    if report.timeline is not None:
-        charts |= {
-            f"time-{line.number}": time_chart(line, report.timeline, report.naming) for line in report.timeline.lines
-        }
+    if timeline is not None:
+        charts |= {f"time-{theme.number}": time_chart(theme.number, timeline) for theme in report.themes}
     return {name: spec_of(chart) for name, chart in charts.items()}
 
 
 def drivers_chart(themes: Sequence[ThemeCard], naming: Naming) -> Layers:
-    """Draw what themes cost and bring the average, with numbers at the ends of the bars.
+    """Draw what themes cost and add to the average, with numbers at the ends of the bars.
 
     Costs are to the left, unless less is better. Thin lines are ranges, and bars that are not clear are pale. The page
     sorts the chart by `place`.
     """
-    rows = [
-        _about(theme) | {"place": place} | bar for place, theme in enumerate(themes) for bar in _drivers(theme, naming)
+    shares = ("mentions", "praise", "complaints")
+    rows: list[dict[str, Any]] = [
+        {"theme": theme.number, "label": theme.label, "terms": ", ".join(theme.terms[:8]), "place": place}
+        | {name: percent(getattr(theme, name)) for name in shares}
+        | bar
+        for place, theme in enumerate(themes)
+        for bar in _drivers(theme, naming)
     ]
     ends = [row["end"] for row in rows]
     least, most = min(ends), max(ends)
     ranges = any(range_of(theme, measure) for theme in themes for measure in MEASURES)
+    titles = {"label": "theme", "words": "effect"} | ({"range": "range"} if ranges else {}) | {"mentions": "mentions"}
+    bad, good = naming.short_ways
+    titles |= {"praise": f"of these, {good}", "complaints": f"of these, {bad}", "terms": "terms"}
 
     def x(field: str) -> alt.X:
         return alt.X(
@@ -89,13 +90,10 @@ def drivers_chart(themes: Sequence[ThemeCard], naming: Naming) -> Layers:
     bars = base.mark_bar(height=18, cornerRadiusEnd=3, cursor="pointer").encode(
         color=alt.condition("datum.side == 'costs'", alt.value(DOWN), alt.value(UP)),
         opacity=alt.condition("datum.clear", alt.value(1), alt.value(PALE)),
-        tooltip=_tooltip(naming, ranges=ranges),
+        tooltip=tooltip(titles),
     )
-    to_the_left = "brings" if naming.lower_is_better else "costs"
-    align, dx = (
-        alt.expr(f"datum.side == '{to_the_left}' ? {left} : {right}")
-        for left, right in (("'right'", "'left'"), (-5, 5))
-    )
+    left = f"datum.side == '{'adds' if naming.lower_is_better else 'costs'}'"
+    align, dx = alt.expr(f"{left} ? 'right' : 'left'"), alt.expr(f"{left} ? -5 : 5")
     numbers = base.mark_text(color=INK, align=align, dx=dx).encode(x=x("end"), text="number:N")
     apart = alt.expr(f"datum.side == 'costs' ? {-APART} : {APART}")
     spans = [base.mark_rule(color=INK, strokeWidth=1.5, yOffset=apart).encode(x=x("low"), x2="high:Q")]
@@ -108,7 +106,7 @@ def _drivers(theme: ThemeCard, naming: Naming) -> list[dict[str, Any]]:
     """Bars of the cost and gain of a theme; without ranges, low and high are the value."""
     # The number stands at `end`, beyond the bar and all that crosses 0 towards it.
     bars = []
-    for measure, side in zip(MEASURES, ("costs", "brings"), strict=True):
+    for measure, side in zip(MEASURES, ("costs", "adds"), strict=True):
         step = naming.better * naming.steps * (-1 if side == "costs" else 1)
         value, span = step * getattr(theme, measure), range_of(theme, measure)
         low, high = (value, value) if span is None else sorted((step * span.low, step * span.high))
@@ -143,109 +141,102 @@ def bars_chart(bars: Sequence[Bar], name: str, what: str, numbers: str) -> alt.C
         .encode(
             x=alt.X("label:O", sort=_BY_PLACE, axis=axis(name, grid=False) | {"labelOverlap": True}),
             y=alt.Y("value:Q", stack=None, axis=axis(what, numbers)),
-            tooltip=[alt.Tooltip("label:N", title=name), alt.Tooltip("words:N", title=what)],
+            tooltip=tooltip({"label": name, "words": what}),
         )
     )
 
 
 def lengths_chart(bars: Sequence[Bar]) -> alt.Chart:
     """Draw the histogram of text lengths."""
-    rows = [_bar(bar) | {"words": count(bar.value)} for bar in bars]
+    x = axis(f"words in a text; last bar: {bars[-1].label}", grid=False, ticks=6)
+    return _histogram(bars, x, "texts", {"label": "length", "words": "texts"}, count).properties(height=190)
+
+
+def _histogram(
+    bars: Sequence[Bar], x: dict[str, Any], y: str, titles: dict[str, str], written: Callable[[float], str]
+) -> alt.Chart:
+    """Bars between their edges; x : axis; y : title of the other; titles : in tooltips; written : writes a value."""
+    rows = [bar._asdict() | {"words": written(bar.value)} for bar in bars]
     return (
-        alt.Chart(_rows(rows), height=190)
+        alt.Chart(_rows(rows))
         .mark_bar(color=ACCENT)
         .encode(
-            x=alt.X(
-                "low:Q", bin="binned", axis=axis(f"words in a text; last bar: {bars[-1].label}", grid=False, ticks=6)
-            ),
+            x=alt.X("low:Q", bin="binned", axis=x),
             x2="high:Q",
-            y=alt.Y("value:Q", stack=None, axis=axis("texts")),
-            tooltip=[alt.Tooltip("label:N", title="length"), alt.Tooltip("words:N", title="texts")],
+            y=alt.Y("value:Q", stack=None, axis=axis(y)),
+            tooltip=tooltip(titles),
         )
     )
 
 
-def agreement_chart(prediction: Prediction, report: ReportData) -> Layers:
-    """Draw circles sized by the number of documents, the line of perfect prediction, and means of tenths."""
-    low, high = report.bins.low, report.bins.high
+def agreement_chart(prediction: Prediction, bins: Bins, naming: Naming) -> Layers:
+    """Draw circles sized by the number of texts, the line of perfect prediction, and means of tenths."""
+    low, high, levels = bins.low, bins.high, bins.levels.tolist()
     scale = alt.Scale(domain=[low - (high - low) * 0.06, high + (high - low) * 0.06], nice=False)
-    cells, means = map(_agreements, (prediction.agreement, prediction.means))
-    name, event = report.naming.name, report.naming.event
-    of = f"share of {event}" if event else name  # room for little more on a phone
-    numbers, ticks = "%" if event else "", scale_ticks(report.levels, low, high)
+    of = f"share of {naming.event}" if naming.event else naming.name  # room for little more on a phone
+    numbers, ticks = "%" if naming.event else "", scale_ticks(levels, low, high)
     x = alt.X("predicted:Q", scale=scale, axis=axis(f"predicted {of}", numbers, values=ticks))
     y = alt.Y("observed:Q", scale=scale, axis=axis(f"observed {of}", numbers, values=ticks))
+    shown = tooltip({"said": "predicted", "seen": "observed", "texts": "texts"})
+    cells, means = map(_agreements, (prediction.agreement, prediction.means))
     dots = (
         alt.Chart(alt.Data(values=cells), height=300)
         .mark_circle(color=QUIET, opacity=1)
-        .encode(x=x, y=y, size=alt.Size("count:Q", scale=alt.Scale(range=[3, 500]), legend=None), tooltip=_counts())
+        .encode(x=x, y=y, size=alt.Size("count:Q", scale=alt.Scale(range=[3, 500]), legend=None), tooltip=shown)
     )
-    ends = [{"predicted": low, "observed": low}, {"predicted": high, "observed": high}]
+    return alt.layer(dots, *_calibration(means, x, y, low, high, shown, 60))
+
+
+def _calibration(
+    rows: list[dict[str, Any]], x: alt.X, y: alt.Y, low: float, high: float, shown: list[alt.Tooltip], size: int
+) -> list[alt.Chart]:
+    """The line of perfect prediction from low to high, and observed against predicted means."""
+    ends = [{"predicted": end, "observed": end} for end in (low, high)]
     perfect = alt.Chart(alt.Data(values=ends)).mark_line(color=MUTED, strokeDash=[4, 4]).encode(x=x, y=y)
-    line = alt.Chart(alt.Data(values=means)).encode(x=x, y=y)
-    points = line.mark_circle(color=ACCENT, size=60, opacity=1).encode(tooltip=_counts())
-    return alt.layer(dots, perfect, line.mark_line(color=ACCENT), points)
+    line = alt.Chart(alt.Data(values=rows)).encode(x=x, y=y)
+    points = line.mark_circle(color=ACCENT, size=size, opacity=1).encode(tooltip=shown)
+    return [perfect, line.mark_line(color=ACCENT), points]
 
 
 def reliability_chart(prediction: Prediction) -> Layers:
     """Draw observed frequencies against predicted probabilities, of bins with enough cases."""
     rows = [
-        {"probability": r.probability, "happened": r.happened}
-        | {"said": percent(r.probability), "came": percent(r.happened), "cases": count(r.count)}
-        for r in prediction.reliability
-        if r.count >= FEW
+        {"predicted": each.predicted, "observed": each.observed}
+        | {"said": percent(each.predicted), "seen": percent(each.observed), "cases": count(each.cases)}
+        for each in prediction.reliability
+        if each.cases >= FEW
     ]
-    x = alt.X("probability:Q", scale=alt.Scale(domain=[0, 1]), axis=axis("predicted probability", "%"))
-    y = alt.Y("happened:Q", scale=alt.Scale(domain=[0, 1]), axis=axis("how often it happened", "%"))
-    ends = [{"probability": 0, "happened": 0}, {"probability": 1, "happened": 1}]
-    perfect = alt.Chart(alt.Data(values=ends)).mark_line(color=MUTED, strokeDash=[4, 4]).encode(x=x, y=y)
-    line = alt.Chart(alt.Data(values=rows), height=230).encode(x=x, y=y)
-    points = line.mark_circle(color=ACCENT, size=70, opacity=1).encode(
-        tooltip=[
-            alt.Tooltip("said:N", title="predicted"),
-            alt.Tooltip("came:N", title="happened"),
-            alt.Tooltip("cases:N", title="cases"),
-        ]
-    )
-    return alt.layer(perfect, line.mark_line(color=ACCENT), points)
+    share = alt.Scale(domain=[0, 1])
+    x = alt.X("predicted:Q", scale=share, axis=axis("predicted probability", "%"))
+    y = alt.Y("observed:Q", scale=share, axis=axis("observed frequency", "%"))
+    shown = tooltip({"said": "predicted", "seen": "observed", "cases": "cases"})
+    return alt.layer(*_calibration(rows, x, y, 0, 1, shown, 70)).properties(height=230)
 
 
 def pit_chart(prediction: Prediction) -> Layers:
     """Draw the histogram of the probability integral transform."""
-    rows = [_bar(bar) | {"words": number(bar.value)} for bar in prediction.pit]
-    bars = (
-        alt.Chart(alt.Data(values=rows), height=230)
-        .mark_bar(color=ACCENT)
-        .encode(
-            x=alt.X("low:Q", bin="binned", axis=axis("place in what was predicted", "%", grid=False, ticks=5)),
-            x2="high:Q",
-            y=alt.Y("value:Q", stack=None, axis=axis("frequency, 1 = as predicted")),
-            tooltip=[alt.Tooltip("label:N", title="place"), alt.Tooltip("words:N", title="frequency")],
-        )
+    x = axis("quantile in the predicted distribution", "%", grid=False, ticks=5)
+    bars = _histogram(
+        prediction.pit, x, "frequency, 1 = as predicted", {"label": "quantile", "words": "frequency"}, number
     )
-    return alt.layer(bars, rule(INK, dashed=True).encode(y=alt.datum(1)))
+    return alt.layer(bars, rule(INK, dashed=True).encode(y=alt.datum(1))).properties(height=230)
 
 
-def levels_chart(report: ReportData) -> alt.Chart:
+def levels_chart(bins: Bins, naming: Naming) -> alt.Chart:
     """Draw the predicted distribution of one text, over levels or bins; the page fills in the values."""
-    labels = report.bins.labels
-    if report.levels and len(report.levels) != len(labels):
-        labels = tuple(f"{level:g}" for level in report.levels)
+    many = bins.levels.size > len(bins.labels)
+    labels = [f"{level:g}" for level in bins.levels] if many else bins.labels
     bars = [Bar(label, 0, 0, 0.0) for label in labels]
-    return bars_chart(bars, report.naming.noted, "probability", "%").properties(height=160)
+    return bars_chart(bars, naming.noted, "probability", "%").properties(height=160)
 
 
-def contributions_chart(naming: Naming, noun: str) -> Layers:
+def contributions_chart(naming: Naming) -> Layers:
     """Draw themes' contributions to one prediction; the page fills in the values."""
     base = alt.Chart().encode(y=alt.Y("label:N", sort=_BY_PLACE, axis=names_axis()))
     bars = base.mark_bar(height=14, cornerRadiusEnd=3).encode(
         x=alt.X("value:Q", stack=None, axis=axis(naming.unit, "+~g", ticks=4)),
         color=alt.condition(f"{naming.better} * datum.value < 0", alt.value(DOWN), alt.value(UP)),
-        tooltip=[
-            alt.Tooltip("label:N", title=noun),
-            alt.Tooltip("words:N", title="contributes"),
-            alt.Tooltip("part:N", title="share of the text"),
-        ],
+        tooltip=tooltip({"label": "theme", "words": "contribution", "part": "share of the text"}),
     )
     zero = rule(MUTED).encode(x=alt.datum(0))
     return alt.layer(bars, zero, data=_rows([])).properties(height=alt.Step(ROW)).add_params(*lines())
@@ -256,92 +247,53 @@ def _rows(rows: list[dict[str, Any]]) -> alt.Data:
     return alt.Data(values=rows, name="rows")
 
 
-def _bar(bar: Bar) -> dict[str, Any]:
-    return {"label": bar.label, "low": bar.low, "high": bar.high, "value": bar.value}
-
-
 def _agreements(agreements: Sequence[Agreement]) -> list[dict[str, Any]]:
     return [
-        {"predicted": a.predicted, "observed": a.observed, "count": a.count}
-        | {"said": number(a.predicted), "seen": number(a.observed), "texts": count(a.count)}
+        {"predicted": a.predicted, "observed": a.observed, "count": a.cases}
+        | {"said": number(a.predicted), "seen": number(a.observed), "texts": count(a.cases)}
         for a in agreements
     ]
 
 
-def time_chart(line: Line, timeline: Timeline, naming: Naming) -> Layers:
+def time_chart(theme: int, timeline: Timeline) -> Layers:
     """Draw the tone of one theme over time with its error, on the scale of all themes."""
     when = axis("", grid=False) | {"labelOverlap": True, "labelSeparation": 8}
-    low, high = (naming.steps * end for end in (timeline.low, timeline.high))
+    naming = timeline.naming
+    low, high = (naming.steps * end for end in timeline.ends)
     digits = "+.1f" if high - low >= 0.3 else "+.2f"
     scale = alt.Scale(domain=[low, high])
     base = alt.Chart().encode(
         x=alt.X("when:O", sort=None, scale=alt.Scale(padding=0.1), axis=when),
         y=alt.Y("tone:Q", scale=scale, axis=axis("", digits, ticks=4)),
     )
-    colour = {1: UP, -1: DOWN, 0: MUTED}[line.clear]
+    colour = {1: UP, -1: DOWN, 0: MUTED}[timeline.clear(theme)]
     band = base.mark_area(opacity=0.2, color=colour, clip=True).encode(y=alt.Y("low:Q"), y2="high:Q")
     path = base.mark_line(color=colour, clip=True)
     dots = base.mark_point(color=colour, size=30, opacity=1, clip=True, cursor="pointer").encode(
         fill=alt.condition("datum.few", alt.value("var(--paper)"), alt.value(colour)),
-        tooltip=[
-            alt.Tooltip("when:N"),
-            alt.Tooltip("said:N", title=naming.unit),
-            alt.Tooltip("share:N", title="texts that speak of it"),
-            alt.Tooltip("texts:N", title="so many"),
-        ],
+        tooltip=tooltip({"when": "when", "said": naming.unit, "share": "mentions", "texts": "texts that mention it"}),
     )
     zero = rule(LINE).encode(y=alt.datum(0))
-    rows = [_at(point, naming) | {"theme": line.number} for point in line.points]
+    rows = [_at(point, naming) | {"theme": theme} for point in timeline.points(theme)]
     return alt.layer(zero, band, path, dots, data=alt.Data(values=rows)).properties(height=TIME)
 
 
 def _at(point: Point, naming: Naming) -> dict[str, Any]:
     """Row of a point, rounded to visible digits, with its tooltip."""
-    drawn = {name: getattr(point, name) for name in ("tone", "low", "high")}
-    return {
-        **{name: None if value is None else round(naming.steps * value, 4) for name, value in drawn.items()},
-        "when": point.when,
-        "few": point.few,
-        "said": "–" if point.tone is None else signed_points(point.tone, naming),
-        "share": percent(point.mentions),
-        "texts": count(point.spoken),
-    }
+    ends = {"tone": point.tone, "low": point.low, "high": point.high}
+    drawn = {name: None if value is None else round(naming.steps * value, 4) for name, value in ends.items()}
+    said = "–" if point.tone is None else signed_points(point.tone, naming)
+    texts = {"share": percent(point.mentions), "texts": count(point.texts)}
+    return drawn | {"when": point.when, "few": point.few, "said": said} | texts
 
 
-def _about(theme: ThemeCard) -> dict[str, Any]:
-    terms = ", ".join(theme.terms[:8])
-    numbers = {name: percent(getattr(theme, name)) for name in ("mentions", "praise", "complaints")}
-    return {"theme": theme.number, "label": theme.label, "terms": terms} | numbers
-
-
-def _tooltip(naming: Naming, *, ranges: bool) -> list[alt.Tooltip]:
-    return [
-        alt.Tooltip("label:N", title="about"),
-        alt.Tooltip("words:N", title="what it does"),
-        *([alt.Tooltip("range:N", title="range")] if ranges else []),
-        alt.Tooltip("reach:N", title="texts that speak of it"),
-        alt.Tooltip("well:N", title=f"of these, {naming.ways[1]}"),
-        alt.Tooltip("badly:N", title=f"of these, {naming.ways[0]}"),
-        alt.Tooltip("terms:N", title="terms"),
-    ]
-
-
-def _counts() -> list[alt.Tooltip]:
-    return [
-        alt.Tooltip("said:N", title="predicted"),
-        alt.Tooltip("seen:N", title="observed"),
-        alt.Tooltip("texts:N", title="texts"),
-    ]
+def tooltip(titles: dict[str, str]) -> list[alt.Tooltip]:
+    """Return the tooltip of a mark: the title of each field of its row."""
+    return [alt.Tooltip(f"{name}:N", title=title) for name, title in titles.items()]
 
 
 def scale_ticks(levels: Sequence[float], low: float, high: float) -> list[float]:
-    """Return the ticks of an axis of the response: its levels, or at most MOST_TICKS round numbers on its scale.
-
-    Examples
-    --------
-    >>> scale_ticks((1, 1.5, 2), 1, 2), scale_ticks((0, 1), 0, 1)[:3], scale_ticks((), 81.5, 99)
-    ([1, 1.5, 2], [0.0, 0.1, 0.2], [82.0, 84.0, 86.0, 88.0, 90.0, 92.0, 94.0, 96.0, 98.0])
-    """
+    """Return the ticks of an axis of the response: its levels, or at most MOST_TICKS round numbers on its scale."""
     if 2 < len(levels) <= MOST_TICKS:
         return list(levels)
     step = nice_step((high - low) / (MOST_TICKS - 1))
@@ -381,25 +333,15 @@ def lines() -> tuple[alt.Parameter, ...]:
 
 def spec_of(chart: alt.Chart | Layers) -> Spec:
     """Return a specification as wide as its container, in the page's colours and font."""
-    axes = {
-        "labelColor": MUTED,
-        "titleColor": MUTED,
-        "gridColor": LINE,
-        "domainColor": LINE,
-        "tickColor": LINE,
-        "labelFontSize": 12,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-        "titlePadding": 8,
-        "titleLimit": TITLE_WIDTH,
-    }
+    axes = dict.fromkeys(("labelColor", "titleColor"), MUTED) | dict.fromkeys(("labelFontSize", "titleFontSize"), 12)
+    axes |= dict.fromkeys(("gridColor", "domainColor", "tickColor"), LINE)
     config = {
         "background": None,
         "font": "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif",
         "view": {"stroke": None},
         "aria": False,  # The container describes the chart in words.
         "mark": {"invalid": None},
-        "axis": axes,
+        "axis": axes | {"titleFontWeight": "normal", "titlePadding": 8, "titleLimit": TITLE_WIDTH},
         "axisY": {"labelColor": INK},
         "text": {"fontSize": 12},
     }

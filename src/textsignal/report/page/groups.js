@@ -1,4 +1,4 @@
-// The table of groups: one cell at a time is in the order of the Tab key, arrow keys move on, and a panel says more.
+// The table of groups: one cell at a time is in the order of the Tab key, arrow keys move on, and a panel shows details.
 "use strict";
 
 (() => {
@@ -17,11 +17,11 @@
   document.getElementById("cell-close").addEventListener("click", () => {
     panel.hidden = true;
   });
-  // The documents behind the cell, where the page holds some.
+  // The texts behind the cell, if the page contains texts.
   for (const button of panel.querySelectorAll("[data-cell]")) {
     button.addEventListener("click", () => {
       const { group } = current.closest("tr").querySelector("th").dataset;
-      window.textsignal.showDocuments({ theme: current.dataset.theme, tone: button.dataset.cell, group });
+      window.textsignal.showTexts({ theme: current.dataset.theme, tone: button.dataset.cell, group });
     });
   }
   const [group, link, facts] = ["cell-group", "cell-theme", "cell-facts"].map((id) => document.getElementById(id));

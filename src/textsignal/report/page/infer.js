@@ -96,5 +96,5 @@ function inference(given, themes, K) {
     return { w, unknown: false };
   }
 
-  return { weights, reconstruct, mass };
+  return { weights };
 }

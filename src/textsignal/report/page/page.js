@@ -1,5 +1,5 @@
 // What the page does: charts that answer the mouse, rankings, names of themes.
-// It computes nothing about the data: that is done in Python, or in topics.js and themes.js for a text that is typed.
+// It computes nothing about the data: that is done in Python, or in themes.js for a text that is typed.
 "use strict";
 
 (() => {
@@ -150,12 +150,13 @@
   }
   const asked = /^#theme-(\d+)$/.exec(location.hash);
   if (asked !== null && names.has(Number(asked[1]))) openCard(Number(asked[1]));
-  window.textsignal = { views: charts.views, drawn: charts.drawn, ...browseDocuments(page, names) };
+  window.textsignal = { views: charts.views, drawn: charts.drawn, ...browseTexts(page, names) };
   const ready = charts.draw("drivers").then(() => document.body.setAttribute("data-ready", ""));
   // A moment later: the model that reads what is typed, then the other charts.
   const later = ready.then(() => new Promise((resolve) => setTimeout(resolve)));
   window.textsignal.model = later.then(async () => {
-    const model = await textsignalModel(json("model-data"));
+    const given = json("model-data");
+    const model = given === null ? null : await themesModel(given);
     tried = model === null ? null : tryTexts(model, page, names, charts.draw);
     window.textsignal.model = model;
     charts.drawLater();

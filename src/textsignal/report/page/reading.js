@@ -1,5 +1,5 @@
 // How the page reads a text, as Python does: markup, words, families of responses.
-// Names follow textsignal.text.markup, textsignal.text.tokenise and textsignal.families.
+// Names follow textsignal.text.cleaning, textsignal.text.tokenise and textsignal.families.
 "use strict";
 
 const range = (n) => Array.from({ length: n }, (_, k) => k);
@@ -10,9 +10,6 @@ function bytesOf(base64) {
   for (let i = 0; i < text.length; i += 1) bytes[i] = text.charCodeAt(i);
   return bytes;
 }
-
-// Doubles in base64.
-const decoded = (base64) => new Float64Array(bytesOf(base64).buffer);
 
 function textReader(given) {
   const token = new RegExp(given.tokenizer.token, "gu");

@@ -1,5 +1,5 @@
 // Sentences of a text, and which of their words stand under a negation.
-// Names follow textsignal.text.sentences, textsignal.text.tokens and textsignal.text.word_lists.
+// Names follow textsignal.text.sentences, textsignal.text.tokens and textsignal.text.tokenise.
 "use strict";
 
 function sentenceReader(given, normalise) {

@@ -30,7 +30,7 @@ async function themesModel(given) {
     return total > 0 ? values.map((value) => value / total) : otherwise;
   };
 
-  // The place of a phrase among all; -1 where it is none. One under a negation has places of its own.
+  // Index of a phrase; -1 if it is not one. Negated phrases have separate indices.
   function phrase(first, other, under) {
     const second = 2 * other + under;
     let [low, high] = [firsts[first], firsts[first + 1]];
@@ -68,7 +68,7 @@ async function themesModel(given) {
     return found.map(({ id, size, tone }) => (size * tone) / (Math.sqrt(counts.get(id)) * norm));
   }
 
-  // Share of every sentence in each theme. One without a content term is about what its text is about.
+  // Share of every sentence in each theme. One without a content term has the shares of its text.
   function places(sentences) {
     const found = sentences.map(({ words }) => {
       const counts = new Map();
@@ -84,7 +84,7 @@ async function themesModel(given) {
     return { of: found.map(({ w }) => shared(w, document)), hasTerms: found.some(({ unknown }) => !unknown) };
   }
 
-  // Everything the model says of a text. Words add up to sentences, sentences to themes, themes and constant to eta.
+  // Prediction of a text and all its parts. Words add up to sentences, sentences to themes, themes and constant to eta.
   function predict(string) {
     const cleaned = withoutMarkup(string);
     const sentences = read.spans(cleaned.read).map(([start, end]) => ({
@@ -117,11 +117,9 @@ async function themesModel(given) {
       mean: family.mean(eta),
       interval: family.interval?.(eta) ?? null,
       probabilities: family.probabilities?.(eta) ?? null,
-      weights: shares,
       shares,
       unknown: found.length === 0 && !hasTerms,
       contributions,
-      beyond: 0,
       baseline: given.constant,
       baselineMean: family.mean(given.constant),
       slope,
@@ -146,12 +144,12 @@ async function themesModel(given) {
     sentences.forEach(({ words }, u) =>
       words.forEach(({ name, negated: under }, i) => {
         const term = shown(name, under);
-        const whole = found.get(term) ?? { term, direct: 0, byTopic: new Array(K).fill(0) };
+        const whole = found.get(term) ?? { term, byTheme: new Array(K).fill(0) };
         found.set(term, whole);
-        of[u].forEach((place, k) => (whole.byTopic[k] += given.gamma[k] * place * wordTones[u][i]));
+        of[u].forEach((place, k) => (whole.byTheme[k] += given.gamma[k] * place * wordTones[u][i]));
       }),
     );
-    return [...found.values()].map((term) => ({ ...term, contribution: sum(term.byTopic) }));
+    return [...found.values()].map((term) => ({ ...term, contribution: sum(term.byTheme) }));
   }
 
   function unknownWords(sentences, known) {
@@ -183,11 +181,5 @@ async function themesModel(given) {
   }
 
   const words = (text) => tokens(withoutMarkup(text).read);
-  return { predict, words, marked, family, direct: false };
-}
-
-// The model of a report, whichever it is; null where there is none.
-async function textsignalModel(given) {
-  if (given === null) return null;
-  return given.kind === "themes" ? themesModel(given) : topicsModel(given);
+  return { predict, words, marked, family };
 }

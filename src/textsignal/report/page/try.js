@@ -1,14 +1,14 @@
-// "Try a text": what the model says of a text that is typed.
+// "Try a text": the prediction of a text that is typed.
 "use strict";
 
-// names : what themes are called now, by number; draw : draws a chart of the page with other rows.
+// names : current name of each theme by number; draw : draws a chart of the page with other rows.
 function tryTexts(model, page, names, draw) {
   const field = document.getElementById("try-text");
   const result = document.getElementById("try-result");
   const scale = page.scale;
   const percent = (value, digits = 0) => `${(100 * value).toFixed(digits)}%`;
   const MOST_NAMED = 6; // words
-  const ASK = document.getElementById("try-without").textContent;
+  const HINT = document.getElementById("try-without").textContent;
   // Means in steps of the unit; a difference that is written as more than nothing.
   const level = (mean) => (page.steps * mean).toFixed(page.digits);
   const written = (value) => 2 * page.steps * Math.abs(value) >= 10 ** -page.digits;
@@ -27,8 +27,8 @@ function tryTexts(model, page, names, draw) {
 
   function clear() {
     result.hidden = true;
-    const written = ["mean", "words", "marked", "unknown", "sentences", "rows", "beyond", "direct", "constant", "sum"];
-    for (const name of written) document.getElementById(`try-${name}`)?.replaceChildren();
+    const written = ["mean", "words", "marked", "unknown", "sentences", "rows", "constant", "sum"];
+    for (const name of written) document.getElementById(`try-${name}`).replaceChildren();
     draw("levels", null);
     draw("contributions", null);
   }
@@ -38,15 +38,15 @@ function tryTexts(model, page, names, draw) {
       const row = document.createElement("tr");
       const points = sentence.contribution * found.slope;
       const quoted = make("td", "", { dir: "auto" });
-      const said = marked.filter((piece) => piece.sentence === u).map((piece) => piece.text).join("").trim();
-      quoted.append(make("span", said, { class: `sentence ${shade(page, points, scale)}` }));
+      const text = marked.filter((piece) => piece.sentence === u).map((piece) => piece.text).join("").trim();
+      quoted.append(make("span", text, { class: `sentence ${shade(page, points, scale)}` }));
       row.append(quoted, make("td", names.get(sentence.theme)), number(points));
       return row;
     });
     document.getElementById("try-sentences").replaceChildren(...rows);
   }
 
-  function showTopics(found) {
+  function showThemes(found) {
     const order = page.themes
       .map((theme) => ({
         theme: theme.number,
@@ -55,8 +55,8 @@ function tryTexts(model, page, names, draw) {
         share: found.shares[theme.number],
       }))
       .sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
-    const spoken = order.filter((theme, i) => i === 0 || theme.share >= 0.005 || written(theme.value));
-    const bars = spoken.slice(0, 12).map((theme, place) => ({
+    const shown = order.filter((theme, i) => i === 0 || theme.share >= 0.005 || written(theme.value));
+    const bars = shown.slice(0, 12).map((theme, place) => ({
       ...theme,
       value: page.steps * theme.value,
       place,
@@ -67,20 +67,16 @@ function tryTexts(model, page, names, draw) {
     const rows = order.map((theme) => {
       const row = document.createElement("tr");
       const name = make("th", `${theme.label} `, { scope: "row" });
-      name.append(make("small", behind(found.terms, (term) => term.byTopic[theme.theme] * found.slope)));
+      name.append(make("small", behind(found.terms, (term) => term.byTheme[theme.theme] * found.slope)));
       row.append(name, make("td", percent(theme.share), { class: "number" }), number(theme.value));
       return row;
     });
     document.getElementById("try-rows").replaceChildren(...rows);
-    if (model.direct) {
-      say("try-beyond", inSteps(page, found.beyond * found.slope));
-      say("try-direct", behind(found.terms, (term) => term.direct * found.slope));
-    }
     say("try-constant", level(found.baselineMean));
     say("try-sum", level(found.mean));
   }
 
-  // What is tried: the text in pieces, those of them that are taken away, and the prediction with all of them.
+  // The text in pieces, the removed ones, and the prediction with all of them.
   let tried = { pieces: [], taken: new Set(), whole: null };
   const words = document.getElementById("try-marked");
   const left = ({ pieces, taken }) => pieces.filter((_, i) => !taken.has(i)).map(({ text }) => text).join("");
@@ -92,14 +88,14 @@ function tryTexts(model, page, names, draw) {
     else show();
   }
 
-  // Words that were taken away, and what that changed.
+  // Removed words, and the change without them.
   function showWithout(found) {
     const taken = [...tried.taken].sort((a, b) => a - b).map((i) => `“${tried.pieces[i].text}”`);
     const named = taken.length > MOST_NAMED ? `${taken.length} words` : taken.join(", ").replace(/, (?=[^,]*$)/u, " and ");
     const [now, before] = [level(found.mean), level(tried.whole.mean)];
     const sign = page.event === "" ? "" : "%";
     const instead = `${now}${sign} instead of ${before}${sign} (${signed(now - before, page.digits)} ${page.unit})`;
-    say("try-without", taken.length > 0 ? `Without ${named}: ${instead}.` : ASK);
+    say("try-without", taken.length > 0 ? `Without ${named}: ${instead}.` : HINT);
     document.getElementById("try-back").hidden = taken.length === 0;
   }
 
@@ -117,7 +113,7 @@ function tryTexts(model, page, names, draw) {
       if (!piece.known || piece.text === "") return document.createTextNode(piece.text);
       const points = here?.text === piece.text ? here.contribution * found.slope : 0;
       const look = isTaken ? "taken" : shade(page, points, scale);
-      const title = isTaken ? "taken away" : `${inSteps(page, points, 1)} ${page.unit}`;
+      const title = isTaken ? "removed" : `${inSteps(page, points, 1)} ${page.unit}`;
       return make("mark", piece.text, { class: look, title, role: "button", "aria-pressed": isTaken, "data-piece": i, tabindex: -1 });
     });
     words.replaceChildren(...parts);
@@ -139,22 +135,26 @@ function tryTexts(model, page, names, draw) {
     return page.levels.length > page.bins.labels.length ? page.levels.map(String) : page.bins.labels;
   }
 
+  // The first level on the better side of the scale's middle.
+  const levels = page.better > 0 ? page.levels : [...page.levels].reverse();
+  const passing = levels.find((one) => page.better * (2 * one - levels[0] - levels.at(-1)) > 0);
+
   // What the number above is, and what else may be.
   function inWords({ probabilities, interval }) {
     if (interval !== null) {
       const [low, high] = interval.map((end) => (page.bins.whole ? String(end) : end.toFixed(2)));
-      return `Expected ${page.response}. Nine in ten such texts lie between ${low} and ${high}.`;
+      return `Expected ${page.response}. 90% interval: ${low} to ${high}.`;
     }
     const names = levelNames();
     const likely = names[probabilities.indexOf(Math.max(...probabilities))];
     const [low, high] = [names[0], names.at(-1)];
-    if (page.isClass) return `Chance of ${page.noted} against all other classes, by its own model.`;
-    if (page.event !== "") return `Chance of ${page.response} ${page.event} rather than ${low}.`;
+    if (page.isClass) return `Probability of ${page.noted} against all other classes, by its own model.`;
+    if (page.event !== "") return `Probability of ${page.response} ${page.event} rather than ${low}.`;
     const scaled = `Expected ${page.response}, on a scale from ${low} to ${high}. Most likely: ${likely}.`;
-    if (page.passing === null) return scaled;
-    const passed = page.levels.map((one) => page.better * (one - page.passing) >= 0);
+    if (levels.length < 3) return scaled;
+    const passed = page.levels.map((one) => page.better * (one - passing) >= 0);
     const chance = probabilities.filter((_, i) => passed[i]).reduce((sum, one) => sum + one, 0);
-    return `${scaled} The chance of ${names[page.levels.indexOf(page.passing)]} or better is ${percent(chance)}.`;
+    return `${scaled} Probability of ${names[page.levels.indexOf(passing)]} or better: ${percent(chance)}.`;
   }
 
   function show() {
@@ -164,23 +164,23 @@ function tryTexts(model, page, names, draw) {
     say(
       "try-words",
       found.unknown
-        ? "The text holds no term that the model knows, so this is its prediction for an average text."
+        ? "The model knows no term of this text, so this is its prediction for an average text."
         : inWords(found),
     );
-    const unknown = found.unknownWords ?? [];
+    const unknown = found.unknownWords;
     say("try-unknown", unknown.length > 0 ? ` Words the model does not know: ${unknown.join(", ")}.` : "");
     const labels = levelNames();
     const levels = chances(found).map((value, i) => ({ label: labels[i], value, words: percent(value, 1), place: i }));
     draw("levels", levels);
-    showTopics(found);
+    showThemes(found);
     const marked = model.marked(text, found);
-    if (found.sentences !== null) showSentences(found, marked);
+    showSentences(found, marked);
     showWords(found, marked);
     showWithout(found);
     result.hidden = false;
   }
 
-  // A word is taken away, or put back.
+  // Remove a word, or put it back.
   function toggle(event) {
     const word = event.target.closest("[data-piece]");
     if (word === null) return;

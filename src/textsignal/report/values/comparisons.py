@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from textsignal.data.write import file_names
 from textsignal.insight.groups import (
@@ -15,316 +18,344 @@ from textsignal.insight.groups import (
     Trends,
     compare_groups,
     compare_periods,
-    day_name,
     periods_of,
     trends_of,
 )
+from textsignal.insight.inputs import Times
 from textsignal.insight.naming import Naming
 from textsignal.reading.words import unique_labels
-from textsignal.report.values.data import (
-    Amount,
-    CellMeasure,
-    GroupCell,
-    GroupRow,
-    GroupTable,
-    Line,
-    Named,
-    OtherResponses,
-    Others,
-    Point,
-    ReportSettings,
-    ResponseCell,
-    ResponseColumn,
-    ResponseRow,
-    Sentence,
-    ThemeCard,
-    ThemeGroups,
-    Timeline,
-)
-from textsignal.report.values.documents import ReportTexts
-from textsignal.report.values.wording import cut, number, one_line, percent, points, signed_points
+from textsignal.report.values.cards import ThemeCard
+from textsignal.report.values.data import Named, Sentence
+from textsignal.report.values.texts import ReportTexts
+from textsignal.report.values.wording import number, one_line, percent, points, signed_points, stances
 
 #: Most groups in the table, characters of a name, and groups on a card.
 SHOWN, NAME, ON_CARD = 25, 60, 3
 #: Most sentences about the worst groups and the best.
 WORST, BEST = 4, 2
 #: Smallest difference in full colour, as a share of the spread of predictions.
-FULL_TONE, FULL_LIFT = 0.05, 0.0125
+FULL_TONE, FULL_COST = 0.05, 0.0125
 #: Half the width of the band around a line over time, in standard errors.
 BAND = 2
-#: Most findings over time; relative change in length of texts that is reported; most themes that come up more often.
-FINDINGS, LENGTH, MORE_OFTEN = 4, 0.1, 2
+#: Relative change in length of texts that is reported; most themes that are mentioned more often.
+LENGTH, MORE_OFTEN = 0.1, 2
 #: Plurals of what the columns of the table of other responses are.
 NOUNS = {"response": "responses", "class": "classes"}
 Format = Callable[[float], str]
 
 
-def group_table(documents: ReportTexts, themes: Sequence[ThemeCard], settings: ReportSettings) -> GroupTable | None:
-    """Compare the groups of a report's documents; None without groups."""
-    if documents.groups is None:
-        return None
-    compared = compare_groups(documents.spoken, documents.groups)
-    full_names = [one_line(str(name)) for name in compared.names]
-    names = unique_labels([cut(name, NAME) for name in full_names])
-    shown = range(min(SHOWN, len(names)))
-    spread = float(documents.spoken.family.mean(documents.spoken.eta).std()) or 1.0
-    full_tone = max(_most(compared.tone, shown), FULL_TONE * spread)
-    full_cost = max(_most(compared.cost, shown), FULL_LIFT * spread)
-    conclusion, *others = _findings(compared, names, themes, settings) or [_nothing(compared)]
-    return GroupTable(
-        name=settings.group_name,
-        conclusion=conclusion,
-        findings=tuple(others),
-        overall=_overall(compared, themes),
-        rows=tuple(
-            GroupRow(
-                names[g],
-                full_names[g],
-                round(compared.documents[g]),
-                tuple(_cell(compared, g, theme.number, full_tone, full_cost, settings.naming) for theme in themes),
+class Measure(NamedTuple):
+    """One number of a group and a theme, shrunk towards that of all texts.
+
+    shade : colour, from -1 (bad) to 1 (good); for shares from 0 to 1.
+    clear : 1 and -1 if clearly above and below that of all texts, else 0.
+    """
+
+    value: float
+    shade: float = 0.0
+    clear: int = 0
+
+
+class GroupCell(NamedTuple):
+    """A theme in a group.
+
+    tone : contribution to the prediction of a text that mentions it; mentions : share of texts that mention it; cost :
+    its cost to the group's average. few : True if few texts mention it; facts : the numbers behind these in words.
+    """
+
+    tone: Measure
+    mentions: Measure
+    cost: Measure
+    few: bool = False
+    facts: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class GroupTable:
+    """Groups against themes, the largest groups first.
+
+    names : as displayed, cut if long; full_names : by which their texts are found; sizes : number of texts of each.
+    without : number of texts without group; full_tone, full_cost : difference from all texts in full colour.
+    """
+
+    compared: GroupComparison
+    naming: Naming
+    names: list[str]
+    full_names: list[str]
+    sizes: list[int]
+    without: int
+    full_tone: float
+    full_cost: float
+
+    @classmethod
+    def of(cls, texts: ReportTexts) -> GroupTable | None:
+        """Compare the groups of a report's texts; None without groups."""
+        if texts.reading.observed.groups is None:
+            return None
+        compared = compare_groups(texts.reading.mentions, texts.reading.observed.groups)
+        full_names = [one_line(str(name)) for name in compared.names]
+        names = unique_labels([name if len(name) <= NAME else f"{name[: NAME - 1]}…" for name in full_names])
+        spread = float(texts.reading.fitted.family.mean(texts.reading.mentions.eta).std()) or 1.0
+        full = (
+            max(float(np.abs(means.shrunk[:SHOWN] - means.overall).max()), least * spread)
+            for means, least in ((compared.tone, FULL_TONE), (compared.cost, FULL_COST))
+        )
+        sizes, without = [round(size) for size in compared.documents], int(texts.reading.observed.groups.isna().sum())
+        return cls(compared, texts.naming, names, full_names, sizes, without, *full)
+
+    @property
+    def shown(self) -> range:
+        """Numbers of the groups in the table."""
+        return range(min(SHOWN, len(self.names)))
+
+    def cell(self, g: int, k: int) -> GroupCell:
+        """Return theme k in group g."""
+        compared = self.compared
+        tone = self._measure(compared.tone, g, k, self.naming.better * self.full_tone)
+        mentions = self._measure(compared.mentions, g, k, 1.0)._replace(shade=float(compared.mentions.shrunk[g, k]))
+        cost = self._measure(compared.cost, g, k, -self.full_cost)
+        return GroupCell(tone, mentions, cost, bool(compared.few[g, k]), self._facts(g, k))
+
+    def overall(self, k: int) -> GroupCell:
+        """Return theme k in all texts that have a group."""
+        means = (self.compared.tone, self.compared.mentions, self.compared.cost)
+        tone, mentions, cost = (Measure(float(each.overall[k])) for each in means)
+        return GroupCell(tone, mentions, cost)
+
+    def most(self, k: int, measure: str) -> list[str]:
+        """Return the groups that theme k clearly costs most ("cost"), or to which it adds most ("gain"), in words."""
+        means, verb = (self.compared.cost, "costs") if measure == "cost" else (self.compared.gain, "adds")
+        groups = self._notable(means, k)[:ON_CARD]
+        return [f"{self.names[g]} ({verb} {self.naming.points(means.shrunk[g, k])})" for g in groups]
+
+    def _notable(self, means: GroupMeans, k: int) -> list[int]:
+        """Groups with enough mentions and a mean clearly above that of all texts, the largest first."""
+        as_written = np.round(means.shrunk[:, k], 2) > np.round(means.overall[k], 2)
+        groups = np.flatnonzero((means.clear[:, k] > 0) & ~self.compared.few[:, k] & as_written)
+        return sorted(groups.tolist(), key=lambda g: -means.shrunk[g, k])
+
+    @staticmethod
+    def _measure(means: GroupMeans, g: int, k: int, full: float) -> Measure:
+        """Mean coloured by its distance from that of all texts; full : negative if more is worse."""
+        away = means.shrunk[g, k] - means.overall[k]
+        return Measure(float(means.shrunk[g, k]), float(np.clip(away / full, -1, 1)), int(means.clear[g, k]))
+
+    def _facts(self, g: int, k: int) -> str:
+        compared, unit = self.compared, self.naming.unit
+        plain, signed = partial(points, naming=self.naming), partial(signed_points, naming=self.naming)
+        n, mentions, bad = self.sizes[g], round(compared.spoken[g, k]), stances(self.naming)[0]
+        some = f"{mentions:,} of {n:,} texts mention it, {compared.complaints[g, k]:.0%} of them with {bad}."
+        return " ".join(
+            (
+                some if mentions else f"None of {n:,} texts mentions it.",
+                f"Tone: {_shrunk(compared.tone, g, k, signed, plain, unit)}.",
+                f"Mentions: {_shrunk(compared.mentions, g, k, percent, percent, '')}.",
+                f"Cost: {_shrunk(compared.cost, g, k, plain, plain, f'{unit} of the average')}.",
             )
-            for g in shown
-        ),
-        n_groups=len(names),
-        other_documents=round(compared.documents[len(shown) :].sum()),
-        without=int(documents.groups.isna().sum()),
-        full_tone=full_tone,
-        full_cost=full_cost,
-        themes=tuple(_theme_groups(compared, names, theme, settings.naming) for theme in themes),
-    )
-
-
-def _most(means: GroupMeans, shown: range) -> float:
-    return float(np.abs(means.shrunk[shown] - means.overall).max())
-
-
-def _cell(compared: GroupComparison, g: int, k: int, full_tone: float, full_cost: float, naming: Naming) -> GroupCell:
-    reach = float(compared.mentions.shrunk[g, k])
-    return GroupCell(
-        theme=k,
-        tone=_measure(compared.tone, g, k, naming.better * full_tone),
-        mentions=CellMeasure(reach, reach, int(compared.mentions.clear[g, k])),
-        cost=_measure(compared.cost, g, k, -full_cost),
-        few=bool(compared.few[g, k]),
-        facts=_facts(compared, g, k, naming),
-    )
-
-
-def _measure(means: GroupMeans, g: int, k: int, full: float) -> CellMeasure:
-    """Mean coloured by its distance from that of all documents; full : negative if more is worse."""
-    away = means.shrunk[g, k] - means.overall[k]
-    return CellMeasure(float(means.shrunk[g, k]), float(np.clip(away / full, -1, 1)), int(means.clear[g, k]))
-
-
-def _overall(compared: GroupComparison, themes: Sequence[ThemeCard]) -> GroupRow:
-    def measure(means: GroupMeans, k: int) -> CellMeasure:
-        return CellMeasure(float(means.overall[k]), 0.0, 0)
-
-    cells = [
-        GroupCell(
-            k, measure(compared.tone, k), measure(compared.mentions, k), measure(compared.cost, k), few=False, facts=""
         )
-        for k in (theme.number for theme in themes)
-    ]
-    return GroupRow("all", "", round(compared.documents.sum()), tuple(cells))
 
-
-def _facts(compared: GroupComparison, g: int, k: int, naming: Naming) -> str:
-    plain, signed = partial(points, naming=naming), partial(signed_points, naming=naming)
-    n, spoken = round(compared.documents[g]), round(compared.spoken[g, k])
-    mentions = f"{spoken:,} of {n:,} texts speak of it, {compared.complaints[g, k]:.0%} of them {naming.ways[0]}"
-    return " ".join(
-        (
-            f"{mentions if spoken else f'None of {n:,} texts speaks of it'}.",
-            f"How: {_shrunk(compared.tone, g, k, signed, plain, naming.unit)}.",
-            f"How often: {_shrunk(compared.mentions, g, k, percent, percent, '')}.",
-            f"Costs: {_shrunk(compared.cost, g, k, plain, plain, f'{naming.unit} of the average')}.",
-        )
-    )
+    def findings(self, themes: Sequence[ThemeCard]) -> list[Sentence]:
+        """Return sentences on what costs a group most compared with the others, and on what adds most to one."""
+        if len(self.names) == 1:
+            return [Sentence("There is only one group")]
+        compared, naming, sentences = self.compared, self.naming, []
+        bad, good = stances(naming)
+        for means, verb, how, shares, most in (
+            (compared.cost, "costs", bad, compared.complaints, WORST),
+            (compared.gain, "adds", good, compared.praise, BEST),
+        ):
+            ends = [(theme.number, theme.label, g) for theme in themes for g in self._notable(means, theme.number)[:1]]
+            for k, label, g in sorted(ends, key=lambda end: means.overall[end[0]] - means.shrunk[end[2], end[0]])[
+                :most
+            ]:
+                name, amount = self.names[g], naming.amount(means.shrunk[g, k])
+                facts = (
+                    f"{f'costs {name} {amount} of the average' if verb == 'costs' else f'adds {amount} to {name}'}, "
+                    f"compared with {naming.points(means.overall[k])} overall: {compared.mentions.mean[g, k]:.0%} of "
+                    f"its {self.sizes[g]:,} texts mention it, {shares[g, k]:.0%} of them with {how}"
+                )
+                sentences.append(Sentence(Named(k, label), f" {facts}"))
+        return sentences or [Sentence("No group differs clearly from the others")]
 
 
 def _shrunk(means: GroupMeans, g: int, k: int, mean: Format, error: Format, unit: str) -> str:
-    """Mean of a group shrunk towards all documents, with both of these."""
+    """Mean of a group shrunk towards all texts, with both of these."""
     spread = f" ± {error(means.sd[g, k])}" if means.sd[g, k] > 0 else ""
-    alone = f"{mean(means.mean[g, k])} by its own texts, " if means.count[g, k] else ""
+    alone = f"{mean(means.mean[g, k])} in its own texts, " if means.count[g, k] else ""
     shrunk = f"{mean(means.shrunk[g, k])}{spread} {unit}".strip()
-    return f"{shrunk} ({alone}{mean(means.overall[k])} over all)"
+    return f"{shrunk} ({alone}{mean(means.overall[k])} overall)"
 
 
-def _notable(compared: GroupComparison, means: GroupMeans, k: int) -> list[int]:
-    """Groups with enough mentions and a mean clearly above that of all documents, the largest first."""
-    as_written = np.round(means.shrunk[:, k], 2) > np.round(means.overall[k], 2)
-    groups = np.flatnonzero((means.clear[:, k] > 0) & ~compared.few[:, k] & as_written)
-    return sorted(groups.tolist(), key=lambda g: -means.shrunk[g, k])
+class Point(NamedTuple):
+    """A theme in a period; tone, low, high : mean and two standard errors around it, None without mentions.
+
+    texts : number of texts that mention it; mentions : their share; few : True if there are few.
+    """
+
+    when: str
+    texts: int
+    mentions: float
+    few: bool
+    tone: float | None
+    low: float | None
+    high: float | None
 
 
-def _theme_groups(compared: GroupComparison, names: Sequence[str], theme: ThemeCard, naming: Naming) -> ThemeGroups:
-    def listed(means: GroupMeans, verb: str) -> tuple[str, ...]:
-        groups = _notable(compared, means, theme.number)[:ON_CARD]
-        return tuple(f"{names[g]} ({verb} {naming.points(means.shrunk[g, theme.number])})" for g in groups)
+@dataclass(frozen=True, eq=False)
+class Timeline:
+    """Themes over time.
 
-    return ThemeGroups(theme.number, listed(compared.cost, "costs"), listed(compared.gain, "brings"))
+    compared : periods; noun : of these, such as "years"; trends : None if all dates are equal.
+    caution : a change in the length of texts, "" if none; without : number of texts without date.
+    """
 
+    compared: GroupComparison
+    noun: str
+    trends: Trends | None
+    naming: Naming
+    caution: str
+    without: int
 
-def _findings(
-    compared: GroupComparison, names: Sequence[str], themes: Sequence[ThemeCard], settings: ReportSettings
-) -> list[Sentence]:
-    """Sentences on what costs a group most compared with the others, and what brings one most."""
-    sentences = []
-    for means, verb, how, shares, most in (
-        (compared.cost, "costs", settings.naming.ways[0], compared.complaints, WORST),
-        (compared.gain, "brings", settings.naming.ways[1], compared.praise, BEST),
-    ):
-        ends = [(theme, g) for theme in themes for g in _notable(compared, means, theme.number)[:1]]
-        ends.sort(key=lambda end: means.overall[end[0].number] - means.shrunk[end[1], end[0].number])
-        for theme, g in ends[:most]:
-            k = theme.number
-            facts = (
-                f" {verb} {names[g]} {settings.naming.amount(means.shrunk[g, k])} of the average, against "
-                f"{settings.naming.points(means.overall[k])} over all: {compared.mentions.mean[g, k]:.0%} of its "
-                f"{round(compared.documents[g]):,} texts speak of it, {shares[g, k]:.0%} of them {how}"
-            )
-            sentences.append(Sentence((Named(k, theme.label), facts)))
-    return sentences
-
-
-def _nothing(compared: GroupComparison) -> Sentence:
-    if len(compared.names) == 1:
-        return Sentence(("There is one group alone, and nothing to compare it with",))
-    return Sentence(("No group stands out clearly",))
-
-
-def timeline(documents: ReportTexts, themes: Sequence[ThemeCard], settings: ReportSettings) -> Timeline | None:
-    """Follow themes over the dates of a report's documents; None without dates."""
-    if documents.times is None:
-        return None
-    periods = periods_of(documents.times)
-    compared, trends = compare_periods(documents.spoken, periods), trends_of(documents.spoken, documents.times)
-    lines = tuple(_line(compared, trends, theme, settings.naming) for theme in themes)
-    bounds = [value for line in lines for point in line.points if not point.few for value in (point.low, point.high)]
-    known = [value for value in bounds if value is not None] or [0.0]
-    return Timeline(
-        name=settings.time_name,
-        noun=periods.noun,
-        conclusion=_change_conclusion(lines, trends, settings.naming),
-        findings=_changes(themes, trends, settings),
-        caution=_caution(documents, trends),
-        thirds=_thirds(trends),
-        lines=lines,
-        low=min(*known, 0.0),
-        high=max(*known, 0.0),
-        without=int((periods.codes < 0).sum()),
-    )
-
-
-def _thirds(trends: Trends | None) -> str:
-    if trends is None:
-        return ""
-    return f"the first third of the texts (to {day_name(trends.until)}), then the last (since {day_name(trends.since)})"
-
-
-def _line(compared: GroupComparison, trends: Trends | None, theme: ThemeCard, naming: Naming) -> Line:
-    k = theme.number
-    line = []
-    for g, name in enumerate(compared.names):
-        spoken, tone, error = round(compared.spoken[g, k]), compared.tone.mean[g, k], compared.tone.error[g, k]
-        line.append(
-            Point(
-                when=str(name),
-                documents=round(compared.documents[g]),
-                spoken=spoken,
-                mentions=float(np.nan_to_num(compared.mentions.mean[g, k])),
-                tone=float(tone) if spoken else None,
-                low=float(tone - BAND * error) if spoken else None,
-                high=float(tone + BAND * error) if spoken else None,
-                few=bool(compared.few[g, k]),
-            )
+    @classmethod
+    def of(cls, texts: ReportTexts) -> Timeline | None:
+        """Follow themes over the dates of a report's texts; None without dates."""
+        if texts.reading.observed.times is None:
+            return None
+        periods, trends = (
+            periods_of(texts.reading.observed.times),
+            trends_of(texts.reading.mentions, texts.reading.observed.times),
         )
-    if trends is None:
-        return Line(k, theme.label, "", "", 0.0, 0, tuple(line))
-    how, often = trends.tone, trends.mentions
-    clear = naming.better * int(how.clear[k])
-    before, after = signed_points(how.before[k], naming), signed_points(how.after[k], naming)
-    trend = {1: "spoken of better", -1: "spoken of worse", 0: "no clear change"}[clear]
-    reached = {1: "more often", -1: "less often", 0: "as often as before"}[int(often.clear[k])]
-    return Line(
-        number=k,
-        label=theme.label,
-        trend=f"{trend}: {before}, then {after} {naming.unit}",
-        reached=f"{reached}: {often.before[k]:.0%}, then {often.after[k]:.0%}",
-        change=float(how.after[k] - how.before[k]),
-        clear=clear,
-        points=tuple(line),
-    )
+        compared, without = compare_periods(texts.reading.mentions, periods), int((periods.codes < 0).sum())
+        caution = "" if trends is None else _caution(texts.reading.n_words, texts.reading.observed.times, trends)
+        return cls(compared, periods.noun, trends, texts.naming, caution, without)
+
+    def points(self, k: int) -> list[Point]:
+        """Return the periods of a theme."""
+        points = []
+        for g, name in enumerate(self.compared.names):
+            n, tone = round(self.compared.spoken[g, k]), float(self.compared.tone.mean[g, k])
+            band = float(BAND * self.compared.tone.error[g, k])
+            low, high = tone - band, tone + band
+            mentions, few = float(np.nan_to_num(self.compared.mentions.mean[g, k])), bool(self.compared.few[g, k])
+            known = (tone, low, high) if n else (None, None, None)
+            points.append(Point(str(name), n, mentions, few, *known))
+        return points
+
+    @cached_property
+    def ends(self) -> tuple[float, float]:
+        """Lowest and highest end of all bands, except of few texts; they include 0."""
+        points = [point for k in range(self.compared.spoken.shape[1]) for point in self.points(k) if not point.few]
+        known = [end for point in points for end in (point.low, point.high) if end is not None]
+        return min([0.0, *known]), max([0.0, *known])
+
+    def clear(self, k: int) -> int:
+        """Return 1 if a theme is clearly better than before, -1 if it is clearly worse, else 0."""
+        return 0 if self.trends is None else self.naming.better * int(self.trends.tone.clear[k])
+
+    def trend(self, k: int) -> str:
+        """Return the first and last tone of a theme in words; "" if all dates are equal."""
+        if self.trends is None:
+            return ""
+        before, after = (
+            signed_points(tone[k], self.naming) for tone in (self.trends.tone.before, self.trends.tone.after)
+        )
+        how = {1: "better", -1: "worse", 0: "no clear change"}[self.clear(k)]
+        return f"{how}: {before}, then {after} {self.naming.unit}"
+
+    def mentions(self, k: int) -> str:
+        """Return the first and last share of texts that mention a theme in words; "" if all dates are equal."""
+        if self.trends is None:
+            return ""
+        change = self.trends.mentions
+        how = {1: "more often", -1: "less often", 0: "as often"}[int(change.clear[k])]
+        return f"mentioned {how}: {change.before[k]:.0%}, then {change.after[k]:.0%}"
+
+    def conclusion(self, themes: Sequence[ThemeCard]) -> Sentence:
+        """Return all themes with clearly changed tone, the largest changes first, and some that are mentioned more."""
+        if self.trends is None:
+            return Sentence("All dates are the same, so there is no change to report")
+        tone, often = self.trends.tone, self.trends.mentions
+        change, more = tone.after - tone.before, often.after - often.before
+        by_change = sorted(themes, key=lambda theme: -abs(change[theme.number]))
+        by_mentions = sorted(themes, key=lambda theme: -more[theme.number])
+        parts: list[str | Named] = []
+        for how, moved in (
+            ("clearly worse", [theme for theme in by_change if self.clear(theme.number) < 0]),
+            ("mentioned more often", [theme for theme in by_mentions if often.clear[theme.number] > 0][:MORE_OFTEN]),
+            ("clearly better", [theme for theme in by_change if self.clear(theme.number) > 0]),
+        ):
+            for i, theme in enumerate(moved):
+                k, points = theme.number, f"{signed_points(change[theme.number], self.naming)} {self.naming.unit}"
+                facts = (
+                    points
+                    if how.startswith("clearly")
+                    else f"{often.before[k]:.0%} of texts, then {often.after[k]:.0%}"
+                )
+                before = ", " if i else f"; {how}: " if parts else f"{how.capitalize()}: "
+                parts += [before, Named(k, theme.label), f" ({facts})"]
+        return Sentence(*parts or ["No theme is clearly better, worse or mentioned more often than before"])
 
 
-def _change_conclusion(lines: Sequence[Line], trends: Trends | None, naming: Naming) -> Sentence:
-    if trends is None:
-        return Sentence(("All dates are the same, so nothing can be said of change",))
-    often = sorted(lines, key=lambda line: trends.mentions.before[line.number] - trends.mentions.after[line.number])
-    clauses = [
-        *_changed_tone([line for line in lines if line.clear < 0], "worse", naming),
-        *[_more_often(line, trends) for line in often if trends.mentions.clear[line.number] > 0][:MORE_OFTEN],
-        *_changed_tone([line for line in lines if line.clear > 0], "better", naming),
-    ]
-    if not clauses:
-        return Sentence(("Nothing is spoken of clearly better, worse or more often than before",))
-    return Sentence((*clauses[0], *(part for clause in clauses[1:] for part in ("; ", *clause))))
-
-
-def _changed_tone(lines: Sequence[Line], how: str, naming: Naming) -> list[list[str | Named]]:
-    """At most one clause, on all themes with better or worse tone than before, the largest changes first."""
-    if not lines:
-        return []
-    parts: list[str | Named] = []
-    for line in sorted(lines, key=lambda line: -abs(line.change)):
-        parts += [", "] if parts else []
-        parts += [Named(line.number, line.label), f" ({signed_points(line.change, naming)} {naming.unit})"]
-    return [[*parts, f" {'is' if len(lines) == 1 else 'are'} spoken of {how} than before"]]
-
-
-def _more_often(line: Line, trends: Trends) -> list[str | Named]:
-    before, after = (change[line.number] for change in (trends.mentions.before, trends.mentions.after))
-    return [
-        Named(line.number, line.label),
-        f" comes up more often than before ({before:.0%} of texts, then {after:.0%})",
-    ]
-
-
-def _changes(themes: Sequence[ThemeCard], trends: Trends | None, settings: ReportSettings) -> tuple[Sentence, ...]:
-    """Sentences on clear changes of tone, those that concern most texts first."""
-    if trends is None:
-        return ()
-    change = trends.tone
-    moved = [theme for theme in themes if change.clear[theme.number]]
-    moved.sort(key=lambda theme: -theme.mentions * abs(change.after[theme.number] - change.before[theme.number]))
-    return tuple(_changed(theme, trends, settings.naming) for theme in moved[:FINDINGS])
-
-
-def _changed(theme: ThemeCard, trends: Trends, naming: Naming) -> Sentence:
-    k, change = theme.number, trends.tone
-    facts = (
-        f" is spoken of {'better' if naming.better * change.clear[k] > 0 else 'worse'} than before: on balance "
-        f"{signed_points(change.before[k], naming)} {naming.unit} for a text that does until {day_name(trends.until)}, "
-        f"{signed_points(change.after[k], naming)} since {day_name(trends.since)} (standard error of the change "
-        f"{naming.steps * change.error[k]:.{naming.digits + 1}f})."
-    )
-    return Sentence((Named(k, theme.label), facts))
-
-
-def _caution(documents: ReportTexts, trends: Trends | None) -> str:
-    """Warning if texts become longer or shorter, which changes how often everything comes up."""
-    if trends is None or documents.times is None:
-        return ""
-    words, times = documents.reading.n_words, documents.times
-    before, after = (float(np.median(words[rows])) for rows in (times <= trends.until, times >= trends.since))
+def _caution(n_words: NDArray[np.int64], times: Times, trends: Trends) -> str:
+    """Warning if texts become longer or shorter, which changes how often everything is mentioned."""
+    before, after = (float(np.median(n_words[rows])) for rows in (times <= trends.until, times >= trends.since))
     if abs(after - before) <= LENGTH * max(before, 1):
         return ""
     how, often = ("longer", "more") if after > before else ("shorter", "less")
     return (
-        f"Texts became {how}: half of them have up to {before:.0f} words in the first third and up to {after:.0f} in "
-        f"the last. By that alone, everything is spoken of {often} often."
+        f"Texts became {how}: the median is {before:.0f} words in the first third and {after:.0f} in the last. This "
+        f"alone makes every theme be mentioned {often} often."
     )
+
+
+class Amount(NamedTuple):
+    """Cost or gain of a theme for a response, in its unit, and in words with its size in standard deviations.
+
+    shade : from 0 to 1, by standard deviations; most : True if no theme has more for this response.
+    """
+
+    shown: str
+    shade: float
+    most: bool
+    facts: str
+
+
+@dataclass(frozen=True, eq=False)
+class OtherResponses:
+    """Responses to the same texts.
+
+    table : from `compared`; pages : file of each response's page; own : the page's response.
+    namings : of each response; noun : "response", or "class" for classes of one response.
+    """
+
+    table: pd.DataFrame
+    pages: Mapping[str, str]
+    own: str
+    namings: Mapping[str, Naming]
+    noun: str = "response"
+
+    @property
+    def columns(self) -> list[tuple[str, str]]:
+        """Name of each response, and its page, "" for the current one."""
+        return [
+            (one_line(name.replace("_", " ")), "" if name == self.own else page) for name, page in self.pages.items()
+        ]
+
+    def full(self, measure: str) -> float:
+        """Return the standard deviations in full colour."""
+        return float(np.nanmax(self.table[f"{measure}_sd"].to_numpy(), initial=0.0))
+
+    def cells(self, theme: int) -> list[tuple[Amount, Amount]]:
+        """Return the cost and the gain of a theme for each response."""
+        return [(self._amount("cost", theme, name), self._amount("gain", theme, name)) for name in self.pages]
+
+    def _amount(self, measure: str, theme: int, name: str) -> Amount:
+        values, sizes = (self.table[kind, name].droplevel("label") for kind in (measure, f"{measure}_sd"))
+        naming, full, size = self.namings[name], self.full(measure), float(sizes[theme])
+        shade = float(np.clip(np.nan_to_num(size) / full, 0, 1)) if full > 0 else 0.0
+        shown = naming.points(float(values[theme]))
+        facts = f"{shown} {naming.unit} ({number(size)} standard deviations)"
+        return Amount(shown, shade, bool(values[theme] == values.max() > 0), facts)
 
 
 def responses_beside(
@@ -343,41 +374,3 @@ def page_names(responses: Sequence[str]) -> dict[str, str]:
     {'stars': 'report-stars.html', 'front desk': 'report-front-desk.html'}
     """
     return {name: f"report-{file}.html" for name, file in zip(responses, file_names(responses), strict=True)}
-
-
-def other_responses(responses: OtherResponses | None, themes: Sequence[ThemeCard]) -> Others | None:
-    """Compare what themes cost and bring the responses; None if there is only one."""
-    if responses is None:
-        return None
-    names, table = list(responses.pages), responses.table.reset_index("label", drop=True)
-    full = {measure: float(np.nanmax(table[f"{measure}_sd"].to_numpy(), initial=0.0)) for measure in ("cost", "gain")}
-
-    def amount(measure: str, theme: int, name: str) -> Amount:
-        values, sizes = table[measure][name], table[f"{measure}_sd"][name]
-        shade = np.nan_to_num(sizes[theme]) / full[measure] if full[measure] > 0 else 0.0
-        shown = responses.namings[name].points(float(values[theme]))
-        return Amount(shown, float(np.clip(shade, 0, 1)), bool(values[theme] == values.max() > 0))
-
-    def cell(theme: int, name: str) -> ResponseCell:
-        cost, gain, naming = amount("cost", theme, name), amount("gain", theme, name), responses.namings[name]
-        sizes = [number(float(table[measure][name][theme])) for measure in ("cost_sd", "gain_sd")]
-        facts = (
-            f"{one_line(name)}: costs {cost.shown} {naming.unit} ({sizes[0]} standard deviations), "
-            f"brings {gain.shown} {naming.unit} ({sizes[1]} standard deviations)"
-        )
-        return ResponseCell(cost, gain, facts)
-
-    return Others(
-        columns=tuple(
-            ResponseColumn(one_line(name.replace("_", " ")), "" if name == responses.own else responses.pages[name])
-            for name in names
-        ),
-        rows=tuple(
-            ResponseRow(theme.number, theme.label, tuple(cell(theme.number, name) for name in names))
-            for theme in themes
-        ),
-        full_cost=full["cost"],
-        full_gain=full["gain"],
-        noun=responses.noun,
-        nouns=NOUNS[responses.noun],
-    )

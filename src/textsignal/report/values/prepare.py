@@ -1,119 +1,136 @@
-"""From a fitted model and its documents to the content of a report."""
+"""From a fitted model and its texts to the content of a report."""
 
 from __future__ import annotations
 
 import os
 import platform
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
-
-import numpy as np
-import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from typing import Any
 
 from textsignal.errors import InputError
-from textsignal.insight.inputs import as_groups, as_times
-from textsignal.insight.naming import Naming
+from textsignal.insight.naming import Naming, percent
 from textsignal.reading.themes import Reading
-from textsignal.report.values.browser import browser_model, check_n_documents, documents_to_browse
-from textsignal.report.values.cards import TEXT_CAP, cards_with_ranges, ranges_of, theme_cards, with_comparisons
-from textsignal.report.values.comparisons import group_table, other_responses, timeline
-from textsignal.report.values.data import Floats, ReportData, ReportedModel, ReportSettings
-from textsignal.report.values.documents import describe_documents, examples_of, summary_of
-from textsignal.report.values.findings import findings, to_look_at
-from textsignal.report.values.skill import prediction_of
+from textsignal.report.values.browser import MOST, Browse, browser_model, texts_to_browse
+from textsignal.report.values.cards import ThemeCard, theme_cards
+from textsignal.report.values.comparisons import GroupTable, OtherResponses, Timeline
+from textsignal.report.values.data import ReportedModel, ReportSettings
+from textsignal.report.values.findings import Findings, findings, to_look_at
+from textsignal.report.values.skill import Prediction, prediction_of
+from textsignal.report.values.texts import (
+    Bins,
+    ReportTexts,
+    TextsSummary,
+    baselines_of,
+    bins_of,
+    examples_of,
+    summary_of,
+)
 from textsignal.report.values.wording import one_line, short_numbers, visible
+from textsignal.uncertainty.checks import Finding
 from textsignal.uncertainty.effect_table import EffectTable
 
 LIBRARIES = ("textsignal", "numpy", "scipy", "scikit-learn", "altair", "vl-convert-python")
 
 
+@dataclass(frozen=True)
+class ReportData:
+    """Content of a report, in the order of the page.
+
+    settings : names, and what to include; made : day of the report; naming : names of the response; bins : of it.
+    basis : a sentence on the texts that the model was fitted to; "" if they are all.
+    findings : main results in sentences; ranges : their level and its complement; None without ranges.
+    themes : the largest cost first.
+    groups, timeline : themes by group and over time; None without groups, without dates.
+    others : themes by response; None if texts have only one.
+    model : for predictions in the browser; None if the page cannot compute the response's family.
+    examples : texts to try; browse : texts to look through; None if no texts are displayed.
+    checks : problems beyond the warnings.
+    model_settings : names and values of the model's settings; versions : of libraries.
+    """
+
+    settings: ReportSettings
+    made: str
+    naming: Naming
+    bins: Bins
+    basis: str
+    findings: Findings
+    ranges: tuple[str, str] | None
+    themes: tuple[ThemeCard, ...]
+    groups: GroupTable | None
+    timeline: Timeline | None
+    others: OtherResponses | None
+    prediction: Prediction | None
+    model: dict[str, Any] | None
+    examples: tuple[str, ...]
+    browse: Browse | None
+    summary: TextsSummary
+    checks: tuple[Finding, ...]
+    model_settings: dict[str, str]
+    versions: dict[str, str]
+
+
 def prepare(
-    model: ReportedModel,
-    reading: Reading,
-    responses: ArrayLike,
-    held_out: ArrayLike | None = None,
-    settings: ReportSettings | None = None,
-    *,
-    groups: ArrayLike | pd.Series | None = None,
-    times: ArrayLike | pd.Series | None = None,
-    effects: EffectTable | None = None,
+    model: ReportedModel, reading: Reading, settings: ReportSettings | None = None, effects: EffectTable | None = None
 ) -> ReportData:
     """Compute the content of a report.
 
-    Parameters
-    ----------
-    model : a fitted TextResponseModel.
-    reading : the documents as the model reads them, those of training and others.
-    responses : (documents,) NaN if missing.
-    held_out : (documents,) True if not used in training; None if all were.
-    settings : title, names and what to include.
-    groups, times : (documents,) the group and the date of each.
-    effects : of the model on these documents, for ranges; None for a report without ranges.
-
-    Returns
-    -------
-    The content of the page, without its looks.
-
-    Examples
-    --------
-    >>> from textsignal import TextResponseModel
-    >>> from textsignal.datasets import synthetic_reviews
-    >>> reviews = synthetic_reviews(200, seed=1)
-    >>> model = TextResponseModel(n_themes=4).fit(reviews.texts, reviews.ratings)
-    >>> report = prepare(model, model.read(reviews.texts), reviews.ratings)
-    >>> len(report.themes), report.levels
-    (4, (1.0, 2.0, 3.0, 4.0, 5.0))
+    reading : the texts as the model reads them, with their responses, groups, times and held-out flags.
+    effects : of the model on these texts; None for a report without intervals.
     """
-    settings = _plain(settings or ReportSettings(), model.naming_)
-    check_n_documents(settings.n_documents)
-    answers, unseen = _checked(model, reading, responses, held_out)
-    documents = describe_documents(
-        model,
-        reading,
-        answers,
-        unseen,
-        None if groups is None else as_groups(groups, len(answers)),
-        None if times is None else as_times(times, len(answers)),
+    reader, given = model.reader_, settings or ReportSettings()
+    naming = replace(
+        model.naming_,
+        response=one_line(given.response_name or model.naming_.response),
+        unit=one_line(given.unit or model.naming_.unit),
+        event=one_line(model.naming_.event),
+        given=one_line(model.naming_.given),
     )
-    documents = replace(documents, mask=settings.mask)
-    cards = cards_with_ranges(theme_cards(model, documents, settings), effects)
-    by_group, over_time = group_table(documents, cards, settings), timeline(documents, cards, settings)
-    themes = with_comparisons(cards, by_group, over_time)
-    prediction = prediction_of(documents, model.reader_.family)
-    summary = summary_of(model, documents, settings.dropped)
-    noun = "theme" if reading.clauses is None else "theme"
-    ranges = ranges_of(themes, effects, settings, noun)
+    settings = _plain(given, naming)
+    if not 0 <= settings.n_documents <= MOST:
+        raise InputError(f"n_documents is {settings.n_documents:,}: a report can contain between 0 and {MOST:,} texts")
+    if not len(reading.texts):
+        raise InputError("a report needs at least one text")
+    observed = reading.observed
+    reader.family.encode(observed.responses)
+    texts = ReportTexts(
+        settings=settings,
+        naming=naming,
+        reading=replace(reading, better=naming.better),
+        bins=bins_of(reader.family, observed.responses),
+        mean=reading.predictions.mean,
+        baselines=baselines_of(reading.X, observed.responses, observed.unseen),
+    )
+    themes = theme_cards(model, texts, effects)
+    prediction, summary = prediction_of(texts), summary_of(reader, texts)
+    described = {
+        "Themes": f"{len(reader.profiles)}",
+        **reader.described,
+        "Response family": short_numbers(repr(reader.family)),
+        "Training texts": f"{model.n_texts_:,}",
+        **({} if effects is None else {"Ranges": f"{percent(effects.level)}. {effects.method}"}),
+    }
     return ReportData(
-        title=settings.title or f"What moves {settings.naming.subject}",
-        source=settings.source,
+        settings=settings,
         made=_today(),
-        version=version("textsignal"),
-        naming=settings.naming,
-        noun=noun,
-        levels=tuple(documents.bins.levels.tolist()),
-        bins=documents.bins,
-        with_texts=settings.with_texts,
-        text_cap=TEXT_CAP,
-        findings=findings(
-            themes, summary, prediction, settings, noun, one_line(f"{settings.basis} {model.reader_.basis}")
-        ),
+        naming=naming,
+        bins=texts.bins,
+        basis=one_line(f"{settings.basis} {reader.fitted.basis}"),
+        findings=findings(themes, summary, prediction, naming),
+        ranges=None if effects is None else (percent(effects.level), percent(1 - effects.level)),
         themes=tuple(themes),
-        groups=by_group,
-        timeline=over_time,
-        others=other_responses(settings.responses, themes),
+        groups=GroupTable.of(texts),
+        timeline=Timeline.of(texts),
+        others=settings.responses,
         prediction=prediction,
-        browser=browser_model(model.reader_, 0.0 if model.design_ is None else model.design_.offset or 0.0),
-        given=one_line(model.naming_.condition),
-        examples=examples_of(documents) if settings.with_texts else (),
-        browse=documents_to_browse(model.reader_, documents, settings),
-        documents=summary,
-        checks=to_look_at(model, documents, themes, settings),
-        ranges=ranges,
-        settings=(*_model_settings(model, noun), *(() if ranges is None else (("Ranges", ranges.method),))),
-        versions=(("Python", platform.python_version()), *((name, version(name)) for name in LIBRARIES)),
-        command=settings.command,
+        model=browser_model(reader, 0.0 if model.design_ is None else model.design_.offset or 0.0),
+        examples=examples_of(texts) if settings.with_texts else (),
+        browse=texts_to_browse(reader, texts),
+        summary=summary,
+        checks=to_look_at(reader, texts, themes),
+        model_settings={name: one_line(value) for name, value in described.items()},
+        versions={"Python": platform.python_version()} | {name: version(name) for name in LIBRARIES},
     )
 
 
@@ -125,45 +142,12 @@ def _today() -> str:
 
 
 def _plain(settings: ReportSettings, naming: Naming) -> ReportSettings:
-    """Settings with the model's naming of the response, and without control characters."""
+    """Settings with a title, and without control characters."""
+    names = ("group_name", "time_name", "within", "source", "dropped")
+    plain: dict[str, Any] = {name: one_line(getattr(settings, name)) for name in names}
     return replace(
         settings,
-        title=one_line(settings.title),
-        response_name=one_line(settings.response_name),
-        unit=one_line(settings.unit or naming.unit),
-        event=one_line(naming.event),
-        lower_is_better=naming.lower_is_better,
-        is_class=naming.is_class,
-        group_name=one_line(settings.group_name),
-        time_name=one_line(settings.time_name),
-        within=one_line(settings.within),
-        source=one_line(settings.source),
-        dropped=one_line(settings.dropped),
+        title=one_line(settings.title) or f"What moves {naming.subject}",
         command=visible(settings.command),
+        **plain,
     )
-
-
-def _checked(
-    model: ReportedModel, reading: Reading, responses: ArrayLike, held_out: ArrayLike | None
-) -> tuple[Floats, NDArray[np.bool_]]:
-    n = len(reading.texts)
-    answers = np.asarray(responses, dtype=float)
-    if answers.shape != (n,):
-        raise InputError(f"{n:,} texts, but {answers.size:,} responses; give one for each text")
-    if not n:
-        raise InputError("a report needs at least one text")
-    model.reader_.family.encode(answers)
-    unseen = np.zeros(n, dtype=bool) if held_out is None else np.asarray(held_out, dtype=bool)
-    if unseen.shape != answers.shape:
-        raise InputError(f"{n:,} texts, but held_out has {unseen.size:,} flags; give one for each text")
-    return answers, unseen
-
-
-def _model_settings(model: ReportedModel, noun: str) -> tuple[tuple[str, str], ...]:
-    settings = {
-        f"{noun.capitalize()}s": f"{len(model.reader_.profiles)}",
-        **model.reader_.described,
-        "Response family": short_numbers(repr(model.reader_.family)),
-        "Training texts": f"{model.n_texts_:,}",
-    }
-    return tuple((name, one_line(value)) for name, value in settings.items())

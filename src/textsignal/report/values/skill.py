@@ -2,98 +2,143 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textsignal.evaluation import metrics as evaluate
 from textsignal.families import Family, best_constant, deviance, distribution_of_numbers, log_scores
-from textsignal.report.values.bins import Bins, bars_of
-from textsignal.report.values.data import Agreement, Bar, Floats, Prediction, Reliability, Scores, SkillRow
-from textsignal.report.values.documents import ReportTexts
+from textsignal.report.values.data import Floats
+from textsignal.report.values.texts import Bar, Bins, ReportTexts, bars_of
 
-#: Most documents to measure calibration on; bins of probabilities, of predictions and of the PIT.
+#: Most texts to measure calibration on; bins of probabilities, of predictions and of the PIT.
 MOST_MEASURED, BINS = 20_000, 10
 #: Probability of the intervals whose coverage is measured.
 INTERVAL = 0.8
 NOTES = {
-    "this model": "from what the text speaks of, and how",
-    "its themes alone": "the same, without the single words",
-    "ridge": "every term its own coefficient, penalised; penalty by cross-validation",
-    "linear": "every term its own coefficient, not penalised",
-    "mean": "the mean response of training, whatever the text says",
+    "this model": "themes and tone; training texts are predicted by fits that excluded them",
+    "ridge": "a coefficient for every term, penalised; penalty by cross-validation",
+    "linear": "a coefficient for every term, not penalised",
+    "mean": "the mean response of training for every text",
 }
-#: Note on a model of themes.
-OUT_OF_FOLD = "themes and tone; training texts by tone of fits that left them out"
 
 
-def prediction_of(documents: ReportTexts, family: Family) -> Prediction | None:
-    """Measure skill and calibration, on held-out documents if there are any; None if no document has a response."""
-    answered = ~np.isnan(documents.responses)
+class Scores(NamedTuple):
+    """Skill of predictions: R2, root mean squared error, mean deviance per text."""
+
+    texts: int
+    r2: float
+    rmse: float
+    deviance: float
+
+
+class SkillRow(NamedTuple):
+    """Scores of one predictor; None without such texts, or if it was not fitted."""
+
+    name: str
+    note: str
+    training: Scores | None
+    held_out: Scores | None
+
+    @property
+    def gap(self) -> float | None:
+        """R2 on training texts minus R2 on held-out texts."""
+        return None if self.training is None or self.held_out is None else self.training.r2 - self.held_out.r2
+
+
+class Agreement(NamedTuple):
+    """Number of `cases` with a prediction near `predicted` and the observation, or mean observation, `observed`."""
+
+    predicted: float
+    observed: float
+    cases: int
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Skill and calibration, on held-out texts if there are any (`held_out`).
+
+    agreement : predictions against responses; means : their means in bins of predictions; reliability : probabilities
+        of levels against observed frequencies.
+    interval_meant, interval_held : probability of the 80% intervals, larger for discrete responses, and share inside.
+    log_score, log_score_without : mean per text, with the text and without it; the smaller the better.
+    """
+
+    held_out: bool
+    rows: tuple[SkillRow, ...]
+    agreement: tuple[Agreement, ...]
+    means: tuple[Agreement, ...]
+    reliability: tuple[Agreement, ...]
+    pit: tuple[Bar, ...]
+    interval_meant: float
+    interval_held: float
+    log_score: float
+    log_score_without: float
+
+    def measured(self, name: str) -> Scores | None:
+        """Return the scores of one predictor, on held-out texts if there are any."""
+        rows = (row for row in self.rows if row.name == name)
+        return next((row.held_out if self.held_out else row.training for row in rows), None)
+
+
+def prediction_of(texts: ReportTexts) -> Prediction | None:
+    """Measure skill and calibration, on held-out texts if there are any; None if no text has a response."""
+    family, answered = texts.reading.fitted.family, ~np.isnan(texts.reading.observed.responses)
     if not answered.any():
         return None
-    held_out = bool((answered & documents.held_out).any())
-    measured = np.flatnonzero(answered & (documents.held_out == held_out))
+    held_out = bool((answered & texts.reading.observed.unseen).any())
+    measured = np.flatnonzero(answered & (texts.reading.observed.unseen == held_out))
     measured = measured[:: -(-measured.size // MOST_MEASURED)]
-    predictions = documents.reading.predictions
-    unseen = documents.spoken.eta
-    responses, eta = documents.responses[measured], unseen[measured]
+    responses, eta = texts.reading.observed.responses[measured], texts.reading.mentions.eta[measured]
     meant, held = coverage(family, responses, eta)
-    ways = {"this model": unseen}
-    notes = NOTES if documents.reading.clauses is None else NOTES | {"this model": OUT_OF_FOLD}
-    if predictions.beyond.any():
-        ways["its themes alone"] = predictions.by_topics.eta
-        notes = NOTES | {"this model": "themes, and what single words add beyond them"}
-    means = {name: family.mean(eta) for name, eta in ways.items()} | documents.baselines
-    ways |= {name: family.link(predicted) for name, predicted in documents.baselines.items()}
+    training, new = answered & ~texts.reading.observed.unseen, answered & texts.reading.observed.unseen
+    means = {"this model": family.mean(texts.reading.mentions.eta)} | texts.baselines
+    etas = {"this model": texts.reading.mentions.eta} | {
+        name: family.link(mean) for name, mean in texts.baselines.items()
+    }
     return Prediction(
         held_out=held_out,
         rows=tuple(
             SkillRow(
                 name,
-                notes[name],
-                scores(documents.responses, means[name], ways[name], family, answered & ~documents.held_out),
-                scores(documents.responses, means[name], ways[name], family, answered & documents.held_out),
+                NOTES[name],
+                *(scores(texts.reading.observed.responses, mean, etas[name], family, rows) for rows in (training, new)),
             )
-            for name in ways
+            for name, mean in means.items()
         ),
-        agreement=agreement(responses, family.mean(eta), documents.bins),
+        agreement=agreement(responses, family.mean(eta), texts.bins),
         means=mean_agreement(responses, family.mean(eta)),
-        reliability=reliability(documents.bins.chances(family, eta), documents.bins.happened(responses)),
+        reliability=reliability(texts.bins.chances(family, eta), texts.bins.happened(responses)),
         pit=pit(family, responses, eta),
         interval_meant=meant,
         interval_held=held,
         log_score=float(np.mean(log_scores(family, responses, eta))),
-        log_score_without=without_text(family, documents.responses[answered & ~documents.held_out], responses),
+        log_score_without=without_text(family, texts.reading.observed.responses[training], responses),
     )
 
 
 def scores(responses: Floats, mean: Floats, eta: Floats, family: Family, rows: NDArray[np.bool_]) -> Scores | None:
-    """Return skill on those of `rows` that have a prediction, None if there are none; deviance is per document."""
+    """Return skill on those of `rows` that have a prediction, None if there are none; deviance is per text."""
     rows = rows & ~np.isnan(mean)
     if not rows.any():
         return None
-    y = family.encode(responses[rows])
-    mean_deviance = deviance(family, y, eta[rows]) / rows.sum()
+    mean_deviance = deviance(family, family.encode(responses[rows]), eta[rows]) / rows.sum()
     r2, rmse = evaluate.r2_score(responses[rows], mean[rows]), evaluate.rmse(responses[rows], mean[rows])
     return Scores(int(rows.sum()), r2, rmse, float(mean_deviance))
 
 
-def reliability(probabilities: Floats, happened: Floats) -> tuple[Reliability, ...]:
+def reliability(probabilities: Floats, happened: Floats) -> tuple[Agreement, ...]:
     """Compare probabilities, in equal bins from 0 to 1, with observed frequencies.
 
-    probabilities : (documents, levels); happened : (documents, levels) 1 for the observed level, else 0.
-
-    Examples
-    --------
-    >>> reliability(np.array([[0.9, 0.1], [0.9, 0.1]]), np.array([[1.0, 0.0], [0.0, 1.0]]))
-    (Reliability(probability=0.1, happened=0.5, count=2), Reliability(probability=0.9, happened=0.5, count=2))
+    probabilities : (texts, levels); happened : (texts, levels) 1 for the observed level, else 0.
     """
     bins = np.minimum((probabilities * BINS).astype(int), BINS - 1)
     inside = (bins == b for b in range(BINS))
     return tuple(
-        Reliability(round(float(probabilities[at].mean()), 6), round(float(happened[at].mean()), 6), int(at.sum()))
+        Agreement(round(float(probabilities[at].mean()), 6), round(float(happened[at].mean()), 6), int(at.sum()))
         for at in inside
         if at.any()
     )
@@ -123,18 +168,18 @@ def without_text(family: Family, training: Floats, responses: Floats) -> float:
     known = training if training.size else responses
     if known.min() == known.max():
         return float("nan")
+    y = family.encode(known)
     if hasattr(family, "levels"):
-        places, n_levels = family.encode(known).astype(np.int64), len(family.levels)
-        counts = np.maximum(np.bincount(places, minlength=n_levels), 0.5)
+        counts = np.maximum(np.bincount(y.astype(np.int64), minlength=len(family.levels)), 0.5)
         return float(-np.mean(np.log(counts / counts.sum())[family.encode(responses).astype(np.int64)]))
-    y, ones = family.encode(known), np.ones(known.size)
+    ones = np.ones(known.size)
     constant = np.full(known.size, best_constant(family, y, ones))
     alone = family.refit(y, constant, ones)
     return float(np.mean(log_scores(alone, responses, np.full(responses.size, constant[0]))))
 
 
 def agreement(responses: Floats, mean: Floats, bins: Bins) -> tuple[Agreement, ...]:
-    """Count documents by prediction, in equal steps of the scale, and by level, or step, of the response."""
+    """Count texts by prediction, in equal steps of the scale, and by level, or step, of the response."""
     low, high, n_steps = bins.low, bins.high, 4 * BINS
 
     def step(values: Floats) -> NDArray[np.int64]:
@@ -145,13 +190,11 @@ def agreement(responses: Floats, mean: Floats, bins: Bins) -> tuple[Agreement, .
 
     observed = responses if bins.levels.size else middle(step(responses).astype(float))
     cells, counts = np.unique(np.column_stack([step(mean), observed]), axis=0, return_counts=True)
-    return tuple(
-        Agreement(float(x), float(y), int(count))
-        for x, y, count in zip(middle(cells[:, 0]), cells[:, 1], counts, strict=True)
-    )
+    numbers = zip(middle(cells[:, 0]).tolist(), cells[:, 1].tolist(), counts.tolist(), strict=True)
+    return tuple(Agreement(*of_cell) for of_cell in numbers)
 
 
 def mean_agreement(responses: Floats, mean: Floats) -> tuple[Agreement, ...]:
-    """Return the mean prediction and mean response of tenths of the documents, by prediction."""
+    """Return the mean prediction and mean response of tenths of the texts, by prediction."""
     tenths = evaluate.calibration_table(responses, mean, BINS).itertuples()
     return tuple(Agreement(tenth.predicted, tenth.observed, tenth.documents) for tenth in tenths)

@@ -1,19 +1,18 @@
-// "Read the texts": documents that can be searched and filtered, in pages, their sentences marked.
+// "Read the texts": texts that can be searched and filtered, in pages, their sentences marked.
 // They are unpacked when the section comes near the screen or is first used.
 "use strict";
 
-// names : what themes are called now, by number; null where the page holds no documents.
-function browseDocuments(page, names) {
-  const section = document.getElementById("documents");
+// names : current name of each theme by number. Returns null if the page contains no texts.
+function browseTexts(page, names) {
+  const section = document.getElementById("texts");
   if (section === null) return null;
   const PER_PAGE = 20;
-  const [WELL, BADLY] = [2, 3]; // of report.values.browse
-  const STANCES = { well: WELL, badly: BADLY };
+  const STANCES = { praise: 2, complaints: 3 }; // of report.values.browser
   const place = (id) => document.getElementById(id);
   const fields = {};
   for (const name of ["words", "theme", "tone", "level", "group", "order"]) fields[name] = place(`find-${name}`);
   const asked = (name) => fields[name]?.value ?? "";
-  const [list, status, pages, said] = ["found-texts", "found", "found-pages", "said"].map(place);
+  const [list, status, pages, tooltip] = ["found-texts", "found", "found-pages", "pointed-at"].map(place);
   const count = (number) => number.toLocaleString("en");
   const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
   let [known, found, at] = [null, [], 0];
@@ -23,7 +22,7 @@ function browseDocuments(page, names) {
   const words = () => folded(asked("words")).split(/\s+/u).filter((word) => word !== "");
 
   async function unpack() {
-    const given = JSON.parse(place("documents-data").textContent);
+    const given = JSON.parse(place("texts-data").textContent);
     const buffers = await Promise.all(Object.values(given.columns).map(unpacked));
     const columns = Object.fromEntries(Object.keys(given.columns).map((name, i) => [name, buffers[i]]));
     const lines = (name, separator = "\n") => new TextDecoder().decode(columns[name]).split(separator);
@@ -32,7 +31,6 @@ function browseDocuments(page, names) {
     const firsts = texts.map((pieces) => (sentences += pieces.length - 1) - pieces.length + 1);
     const stances = new Uint8Array(columns.stances);
     return {
-      scale: given.scale,
       n: texts.length,
       texts,
       firsts,
@@ -52,7 +50,7 @@ function browseDocuments(page, names) {
     };
   }
 
-  // Numbers of the documents that fit all that is asked.
+  // Numbers of the texts that match all filters.
   function fitting() {
     const [theme, level, group, wanted] = [asked("theme"), asked("level"), asked("group"), words()];
     const stance = STANCES[asked("tone")];
@@ -68,7 +66,7 @@ function browseDocuments(page, names) {
     return range(known.n).filter(fits);
   }
 
-  // What the sentences about a theme add to a document's prediction.
+  // Contribution of the sentences about a theme to a text's prediction.
   function about(i, theme) {
     let sum = 0;
     for (let u = known.firsts[i]; u < known.firsts[i] + known.texts[i].length - 1; u += 1) {
@@ -76,7 +74,7 @@ function browseDocuments(page, names) {
     }
     return sum;
   }
-  const bySentences = () => asked("theme") !== "" && known.themes.length > 0;
+  const bySentences = () => asked("theme") !== "";
   function inOrder(chosen) {
     const direction = Number(asked("order"));
     if (direction === 0) return chosen;
@@ -85,7 +83,7 @@ function browseDocuments(page, names) {
     return chosen.sort((a, b) => direction * (values.get(a) - values.get(b)) || a - b);
   }
 
-  // A stretch of text with the words that were looked for marked.
+  // A stretch of text with the searched words marked.
   function withHits(text, pattern) {
     if (pattern === null) return [text];
     return text.split(pattern).map((part, i) => (i % 2 === 0 ? part : make("mark", part, { class: "hit" })));
@@ -95,13 +93,13 @@ function browseDocuments(page, names) {
     return escaped.length === 0 ? null : new RegExp(`(${escaped.sort((a, b) => b.length - a.length).join("|")})`, "giu");
   }
 
-  // A sentence, shaded by its tone; where a theme is asked for, only those about it are, and named.
+  // A sentence, shaded by its tone; with a theme chosen, only sentences about it are shaded and named.
   function sentence(text, u, pattern) {
     const [theme, points] = [known.themes[u], known.points[u]];
     const isAsked = asked("theme") === String(theme);
     const isPlain = inSteps(page, points) === inSteps(page, 0) || (asked("theme") !== "" && !isAsked);
-    const look = isPlain ? "plain" : shade(page, points, known.scale);
-    const marked = make("mark", "", { class: `said ${look}`, "data-sentence": u, tabindex: -1 });
+    const look = isPlain ? "plain" : shade(page, points, page.scale);
+    const marked = make("mark", "", { class: `shaded ${look}`, "data-sentence": u, tabindex: -1 });
     marked.append(...withHits(text, pattern));
     if (!isAsked) return [marked];
     const label = make("small", "", { class: `label ${look}` });
@@ -109,10 +107,10 @@ function browseDocuments(page, names) {
     return [label, " ", marked];
   }
 
-  // Themes of a document by how it speaks of them.
-  function spoken(i) {
+  // Themes that a text complains about, and themes that it praises.
+  function judged(i) {
     const parts = [];
-    for (const [title, stance, direction] of [[page.ways[0], BADLY, "down"], [page.ways[1], WELL, "up"]]) {
+    for (const [title, stance, direction] of [[page.ways[0], STANCES.complaints, "down"], [page.ways[1], STANCES.praise, "up"]]) {
       const themes = page.themes.filter((theme) => known.stance(i, theme.number) === stance);
       if (themes.length === 0) continue;
       parts.push(make("b", `${title}: `, { class: direction }));
@@ -127,8 +125,8 @@ function browseDocuments(page, names) {
   function facts(i) {
     const group = known.groups === null || known.groups[i] === 0 ? "" : known.groupNames[known.groups[i] - 1];
     const date = known.dates === null ? "" : known.dates[i];
-    const said = `${capital(page.noted)}: ${known.responses[i] || "none"}, predicted ${known.predictions[i]}.`;
-    const parts = [`Row ${count(known.rows[i])}${known.heldOut[i] ? ", held out" : ""}. ${said} `];
+    const response = `${capital(page.noted)}: ${known.responses[i] || "none"}, predicted ${known.predictions[i]}.`;
+    const parts = [`Row ${count(known.rows[i])}${known.heldOut[i] ? ", held out" : ""}. ${response} `];
     if (group !== "") parts.push(make("bdi", group), ". ");
     if (date !== "") parts.push(`${date}. `);
     return parts;
@@ -145,10 +143,10 @@ function browseDocuments(page, names) {
       const [space] = /^\s*/u.exec(piece);
       text.append(space, ...sentence(piece.slice(space.length), known.firsts[i] + u, pattern));
     });
-    text.querySelector(".said")?.setAttribute("tabindex", 0);
+    text.querySelector(".shaded")?.setAttribute("tabindex", 0);
     if (known.left[i] > 0) text.append(" … ", make("small", `(${count(known.left[i])} more characters)`));
     const footer = make("footer", "");
-    footer.append(...facts(i), ...spoken(i));
+    footer.append(...facts(i), ...judged(i));
     const quote = make("blockquote", "");
     quote.append(text, footer);
     const item = make("li", "");
@@ -162,8 +160,8 @@ function browseDocuments(page, names) {
     hide();
     list.replaceChildren(...found.slice(from, from + PER_PAGE).map((i) => shown(i, pattern)));
     const ordered = asked("order") !== "" && found.length > 0;
-    const by = bySentences() ? "what their sentences about it add" : `predicted ${page.noted}`;
-    status.textContent = found.length === 0 ? `No text of ${count(known.n)} fits.` : `${count(found.length)} of ${count(known.n)} texts`;
+    const by = bySentences() ? "the contribution of their sentences about it" : `predicted ${page.noted}`;
+    status.textContent = found.length === 0 ? `None of ${count(known.n)} texts matches.` : `${count(found.length)} of ${count(known.n)} texts`;
     place("found-order").textContent = ordered ? `by ${by}` : "";
     const last = Math.ceil(found.length / PER_PAGE);
     pages.hidden = last < 2;
@@ -184,31 +182,31 @@ function browseDocuments(page, names) {
   }
 
   let unpacking = null;
-  const ready = () => (unpacking ??= unpack().then((documents) => (known = documents)));
+  const ready = () => (unpacking ??= unpack().then((texts) => (known = texts)));
   const searched = () => (known === null ? ready().then(search) : search());
 
-  // The theme of the sentence that is pointed at.
-  function tell(event) {
-    const marked = event.target.closest?.(".said");
+  // Show the theme of the sentence that is pointed at.
+  function point(event) {
+    const marked = event.target.closest?.(".shaded");
     if (!marked) return;
     const u = Number(marked.dataset.sentence);
-    said.replaceChildren(make("bdi", names.get(known.themes[u])), `: ${inSteps(page, known.points[u])} ${page.unit}`);
-    said.hidden = false;
+    tooltip.replaceChildren(make("bdi", names.get(known.themes[u])), `: ${inSteps(page, known.points[u])} ${page.unit}`);
+    tooltip.hidden = false;
     const [line] = marked.getClientRects();
-    const widest = document.documentElement.clientWidth - said.offsetWidth - 8;
-    said.style.left = `${Math.max(8, Math.min(line.left, widest))}px`;
-    said.style.top = `${line.top + scrollY - said.offsetHeight - 4}px`;
-    marked.setAttribute("aria-describedby", "said");
+    const widest = document.documentElement.clientWidth - tooltip.offsetWidth - 8;
+    tooltip.style.left = `${Math.max(8, Math.min(line.left, widest))}px`;
+    tooltip.style.top = `${line.top + scrollY - tooltip.offsetHeight - 4}px`;
+    marked.setAttribute("aria-describedby", "pointed-at");
   }
   function hide() {
-    said.hidden = true;
+    tooltip.hidden = true;
     list.querySelector("[aria-describedby]")?.removeAttribute("aria-describedby");
   }
-  for (const [name, handler] of [["mouseover", tell], ["focusin", tell], ["mouseout", hide], ["focusout", hide]]) {
+  for (const [name, handler] of [["mouseover", point], ["focusin", point], ["mouseout", hide], ["focusout", hide]]) {
     list.addEventListener(name, handler);
   }
   addEventListener("keydown", (event) => (event.key === "Escape" ? hide() : null));
-  list.addEventListener("keydown", (event) => arrows(event, event.target.closest("p"), ".said"));
+  list.addEventListener("keydown", (event) => arrows(event, event.target.closest("p"), ".shaded"));
 
   function clear() {
     for (const field of Object.values(fields)) if (field) field.value = "";
@@ -228,8 +226,8 @@ function browseDocuments(page, names) {
     });
   }
 
-  // Documents that speak of a theme, well or badly, of a group given by its name; all else is cleared.
-  async function showDocuments({ theme = "", tone = "", group = null } = {}) {
+  // Show texts that mention a theme, with complaints or praise, of a group given by its name; other filters are cleared.
+  async function showTexts({ theme = "", tone = "", group = null } = {}) {
     await ready();
     clear();
     fields.theme.value = String(theme);
@@ -244,7 +242,7 @@ function browseDocuments(page, names) {
     status.focus({ preventScroll: true });
   }
   for (const button of document.querySelectorAll("button[data-read]")) {
-    button.addEventListener("click", () => showDocuments({ theme: button.dataset.about, tone: button.dataset.read }));
+    button.addEventListener("click", () => showTexts({ theme: button.dataset.about, tone: button.dataset.read }));
   }
 
   const observer = new IntersectionObserver(
@@ -256,5 +254,5 @@ function browseDocuments(page, names) {
     { rootMargin: "-120px 0px 600px" }, // not when it lies above the screen: what is read would be pushed down
   );
   observer.observe(section);
-  return { showDocuments };
+  return { showTexts };
 }

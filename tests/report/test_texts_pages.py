@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -19,50 +18,37 @@ DATES = pd.Series(np.datetime64("2020-01-01") + np.arange(N)).where(np.arange(N)
 WORDS = "#find-words"
 
 
-@pytest.fixture(scope="module", params=["themes", "predictive"])
-def name(request):
-    return request.param
-
-
 @pytest.fixture(scope="module")
-def written(models, tmp_path_factory):
-    """Report of each model with groups and dates."""
-    folder = tmp_path_factory.mktemp("documents")
-    settings = replace(SETTINGS, group_name="place")
-    for name in ("themes", "predictive"):
-        model, file = models[name], folder / f"{name}.html"
-        reading = model.read(REVIEWS.texts)
-        write_report(model, file, reading, REVIEWS.ratings, HELD_OUT, settings, groups=GROUPS, times=DATES)
-    return {name: folder / f"{name}.html" for name in ("themes", "predictive")}
+def written(model, tmp_path_factory):
+    """Report of the model with groups and dates."""
+    file, settings = tmp_path_factory.mktemp("texts") / "report.html", replace(SETTINGS, group_name="place")
+    reading = model.read(REVIEWS.texts)
+    write_report(model, file, reading, REVIEWS.ratings, HELD_OUT, settings, groups=GROUPS, times=DATES)
+    return file
 
 
 @pytest.fixture(scope="module")
 def shared(tabs, written):
-    """The page of a model, for all tests that only look for texts."""
-    return cache(lambda name: opened(tabs.open, written[name]))
+    """The page, for all tests that only look for texts."""
+    return opened(tabs.open, written)
 
 
 @pytest.fixture
-def page(shared, name):
-    return as_at_first(shared(name))
-
-
-@pytest.fixture
-def page_of_themes(shared):
-    return as_at_first(shared("themes"))
+def page(shared):
+    return as_at_first(shared)
 
 
 def as_at_first(page):
     """The page with nothing looked for."""
     page.mouse.move(0, 0)
-    page.evaluate("textsignal.showDocuments({})")
+    page.evaluate("textsignal.showTexts({})")
     return page
 
 
 def opened(visit, file, **options):
     """The page, at its documents."""
     page = visit(file, **options).page
-    page.locator("#documents").scroll_into_view_if_needed()
+    page.locator("#texts").scroll_into_view_if_needed()
     page.wait_for_selector("#found-texts li")
     return page
 
@@ -100,7 +86,7 @@ def holding(*words):
 
 def test_all_texts_are_there_in_pages_of_twenty(page):
     assert page.inner_text("#found") == f"{N} of {N} texts"
-    assert "All 400 texts." in page.inner_text("#documents")
+    assert "All 400 texts." in page.inner_text("#texts")
     assert page.locator("#found-texts li").count() == 20
     assert page.inner_text("#found-page") == "Page 1 of 20"
     assert rows_of(page) == list(range(N))
@@ -111,8 +97,7 @@ def test_all_texts_are_there_in_pages_of_twenty(page):
     assert page.inner_text("#found-page") == "Page 19 of 20"
 
 
-def test_every_text_is_shown_with_its_facts(page, models, name):
-    model = models[name]
+def test_every_text_is_shown_with_its_facts(page, model):
     means = model.predict(REVIEWS.texts)
     quotes = page.locator("#found-texts blockquote").all()
     for i, quote in enumerate(quotes):
@@ -143,11 +128,11 @@ def test_signs_are_looked_for_as_they_are(page):
     for typed in (".*", "(", "[a", "\\", "<b>", "'", "$&"):
         page.fill(WORDS, typed)
         expected = len(holding(typed))
-        assert page.inner_text("#found").startswith(f"{expected} of" if expected else "No text of 400 fits.")
+        assert page.inner_text("#found").startswith(f"{expected} of" if expected else "None of 400 texts matches.")
 
 
-def test_texts_are_found_by_how_they_speak_of_a_theme_as_the_cards_count(page, models, name):
-    spoken, tone = stances_of(models[name])
+def test_texts_are_found_by_how_they_speak_of_a_theme_as_the_cards_count(page, model):
+    spoken, tone = stances_of(model)
     assert page.locator("#find-tone").is_disabled()
     for theme in range(6):
         page.select_option("#find-theme", str(theme))
@@ -161,8 +146,8 @@ def test_texts_are_found_by_how_they_speak_of_a_theme_as_the_cards_count(page, m
             assert share == f"{len(expected) / max(spoken[:, theme].sum(), 1):.0%}"
 
 
-def test_filters_and_words_add_up(page, models, name):
-    spoken, tone = stances_of(models[name])
+def test_filters_and_words_add_up(page, model):
+    spoken, tone = stances_of(model)
     theme = int(np.argmax((spoken & (tone < 0)).sum(axis=0)))
     page.select_option("#find-theme", str(theme))
     page.select_option("#find-tone", "complaints")
@@ -182,7 +167,7 @@ def test_texts_without_a_group_are_found(page):
 
 def test_nothing_found_is_said_and_can_be_cleared(page):
     page.fill(WORDS, "xylophone")
-    assert page.inner_text("#found") == "No text of 400 fits."
+    assert page.inner_text("#found") == "None of 400 texts matches."
     assert page.locator("#found-texts li").count() == 0
     assert not page.locator("#found-pages").is_visible()
     page.click("#find-clear")
@@ -190,18 +175,17 @@ def test_nothing_found_is_said_and_can_be_cleared(page):
     assert page.evaluate("document.activeElement.id") == "find-words"
 
 
-def test_texts_come_in_the_order_that_is_asked_for(page, models, name):
-    means = [float(f"{mean:.1f}") for mean in models[name].predict(REVIEWS.texts)]
+def test_texts_come_in_the_order_that_is_asked_for(page, model):
+    means = [float(f"{mean:.1f}") for mean in model.predict(REVIEWS.texts)]
     page.select_option("#find-order", "1")
     order = rows_of(page)
     assert order == sorted(range(N), key=lambda i: (means[i], i))
 
 
-def test_the_sentences_of_a_theme_come_in_order_too(page_of_themes):
-    page = page_of_themes
-    page.evaluate("textsignal.showDocuments({ theme: 1, tone: 'complaints' })")
+def test_the_sentences_of_a_theme_come_in_order_too(page):
+    page.evaluate("textsignal.showTexts({ theme: 1, tone: 'complaints' })")
     page.select_option("#find-order", "1")
-    assert "what their sentences about it add" in page.inner_text("#documents")
+    assert "the contribution of their sentences about it" in page.inner_text("#texts")
 
     def added():
         first = page.locator("#found-texts blockquote").all()
@@ -213,12 +197,12 @@ def test_the_sentences_of_a_theme_come_in_order_too(page_of_themes):
     assert all(a <= b + 0.03 for a, b in pairwise(values))
 
 
-def test_a_card_leads_to_what_is_said_complaints_and_praise(page, models, name):
-    spoken, tone = stances_of(models[name])
+def test_a_card_leads_to_what_is_said_complaints_and_praise(page, model):
+    spoken, tone = stances_of(model)
     theme = int(np.argmax((spoken & (tone < 0)).sum(axis=0)))
     page.fill(WORDS, "something else")
     page.click(f"#row-{theme} a")
-    page.click(f"#theme-{theme} button[data-read=badly]")
+    page.click(f"#theme-{theme} button[data-read=complaints]")
     page.wait_for_function("document.activeElement.id === 'found'")
     assert found(page) == (spoken & (tone < 0))[:, theme].sum()
     assert page.input_value("#find-theme") == str(theme)
@@ -227,48 +211,46 @@ def test_a_card_leads_to_what_is_said_complaints_and_praise(page, models, name):
 
 
 def test_a_group_is_shown_by_its_name_and_one_without_texts_is_empty(page):
-    page.evaluate("name => textsignal.showDocuments({ group: name })", "</script><b>hotel</b>")
+    page.evaluate("name => textsignal.showTexts({ group: name })", "</script><b>hotel</b>")
     assert rows_of(page) == np.flatnonzero(GROUPS == "</script><b>hotel</b>").tolist()
-    page.evaluate("name => textsignal.showDocuments({ theme: 1, group: name })", "a palace")
-    assert page.inner_text("#found") == "No text of 400 fits."
-    page.evaluate("textsignal.showDocuments({})")
+    page.evaluate("name => textsignal.showTexts({ theme: 1, group: name })", "a palace")
+    assert page.inner_text("#found") == "None of 400 texts matches."
+    page.evaluate("textsignal.showTexts({})")
     assert found(page) == N
 
 
-def test_a_sentence_says_its_theme_when_it_is_pointed_at_or_reached(page_of_themes, models):
-    page = page_of_themes
-    reading = models["themes"].read(REVIEWS.texts).sentences
-    names = models["themes"].themes().set_index("theme")["label"]
-    first = page.locator("#found-texts .said").first
+def test_a_sentence_says_its_theme_when_it_is_pointed_at_or_reached(page, model):
+    reading = model.read(REVIEWS.texts).sentences
+    names = model.themes().set_index("theme")["label"]
+    first = page.locator("#found-texts .shaded").first
     first.hover()
-    tooltip = page.inner_text("#said")
+    tooltip = page.inner_text("#pointed-at")
     assert tooltip.startswith(f"{names[int(reading.places[0].argmax())]}: ")
     assert tooltip.endswith(" stars")
     page.mouse.move(0, 0)
-    assert not page.locator("#said").is_visible()
+    assert not page.locator("#pointed-at").is_visible()
     first.focus()
     page.keyboard.press("ArrowRight")
     assert page.evaluate("document.activeElement.dataset.sentence") == "1"
-    assert page.inner_text("#said").startswith(names[int(reading.places[1].argmax())])
-    assert page.get_attribute(".said:focus", "aria-describedby") == "said"
+    assert page.inner_text("#pointed-at").startswith(names[int(reading.places[1].argmax())])
+    assert page.get_attribute(".shaded:focus", "aria-describedby") == "pointed-at"
     page.keyboard.press("Escape")
-    assert not page.locator("#said").is_visible()
+    assert not page.locator("#pointed-at").is_visible()
 
 
-def test_only_sentences_of_the_theme_that_is_asked_for_are_shaded_and_named(page_of_themes, models):
-    page = page_of_themes
+def test_only_sentences_of_the_theme_that_is_asked_for_are_shaded_and_named(page, model):
     page.select_option("#find-theme", "2")
-    main = models["themes"].read(REVIEWS.texts).sentences.places.argmax(axis=1)
-    for sentence in page.locator("#found-texts .said").all():
+    main = model.read(REVIEWS.texts).sentences.places.argmax(axis=1)
+    for sentence in page.locator("#found-texts .shaded").all():
         is_its = main[int(sentence.get_attribute("data-sentence"))] == 2
         assert is_its or "plain" in sentence.get_attribute("class")
-    shown = page.eval_on_selector_all("#found-texts .said", "all => all.map((part) => Number(part.dataset.sentence))")
+    shown = page.eval_on_selector_all("#found-texts .shaded", "all => all.map((part) => Number(part.dataset.sentence))")
     labels = page.locator("#found-texts .label").all_text_contents()
     assert len(labels) == sum(main[u] == 2 for u in shown)
 
 
 def test_a_new_name_of_a_theme_shows_here_too(visit, written):
-    page = opened(visit, written["themes"])
+    page = opened(visit, written)
     page.select_option("#find-theme", "2")
     page.click("#row-2 a")
     page.fill("#name-2", "Beds & <pillows>")
@@ -279,8 +261,7 @@ def test_a_new_name_of_a_theme_shows_here_too(visit, written):
     assert page.locator("#found-texts .label").first.text_content().startswith("Beds & <pillows> ")
 
 
-def test_the_keyboard_alone_searches_filters_and_turns_pages(page_of_themes):
-    page = page_of_themes
+def test_the_keyboard_alone_searches_filters_and_turns_pages(page):
     page.focus(WORDS)
     page.keyboard.type("room")
     assert found(page) == len(holding("room"))
@@ -304,39 +285,39 @@ def test_the_keyboard_alone_searches_filters_and_turns_pages(page_of_themes):
 
 @pytest.mark.parametrize(("width", "colours"), [(1280, ("light", "dark")), (390, ("light",))], ids=["desktop", "phone"])
 def test_accessibility(visit, written, width, colours):
-    page = opened(visit, written["themes"], width=width)
+    page = opened(visit, written, width=width)
     page.fill(WORDS, "room")
     page.select_option("#find-theme", "1")
-    page.locator(".said").first.focus()
+    page.locator(".shaded").first.focus()
     for scheme in colours:
         page.emulate_media(color_scheme=scheme)
-        assert faults(page, "#documents") == {}
+        assert faults(page, "#texts") == {}
     assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
 def test_it_is_not_printed_and_says_why_it_is_empty_without_scripts(visit, written):
-    page = opened(visit, written["themes"])
+    page = opened(visit, written)
     page.emulate_media(media="print")
-    assert not page.locator("#documents").is_visible()
-    still = visit(written["themes"], java_script_enabled=False).page
-    assert "needs a browser that runs" in still.inner_text("#documents")
+    assert not page.locator("#texts").is_visible()
+    still = visit(written, java_script_enabled=False).page
+    assert "needs a browser that runs" in still.inner_text("#texts")
     assert not still.locator("#find").is_visible()
 
 
 def test_documents_are_unpacked_only_when_they_are_needed(visit, written):
-    page = visit(written["themes"]).page
+    page = visit(written).page
     assert page.locator("#found-texts li").count() == 0
-    page.evaluate("textsignal.showDocuments({ theme: 1 })")
+    page.evaluate("textsignal.showTexts({ theme: 1 })")
     assert page.locator("#found-texts li").count() > 0
 
 
-def test_without_texts_the_section_does_not_exist(visit, models, tmp_path):
-    model, settings = models["themes"], replace(SETTINGS, with_texts=False)
+def test_without_texts_the_section_does_not_exist(visit, model, tmp_path):
+    settings = replace(SETTINGS, with_texts=False)
     write_report(model, tmp_path / "report.html", model.read(REVIEWS.texts), REVIEWS.ratings, HELD_OUT, settings)
     opened = visit(tmp_path / "report.html")
     assert opened.errors == []
-    assert opened.page.locator("#documents, a[href='#documents'], button[data-read]").count() == 0
-    assert opened.page.evaluate("textsignal.showDocuments") is None
+    assert opened.page.locator("#texts, a[href='#texts'], button[data-read]").count() == 0
+    assert opened.page.evaluate("textsignal.showTexts") is None
 
 
 HOSTILE = [
@@ -352,10 +333,10 @@ HOSTILE = [
 ]
 
 
-@pytest.fixture(scope="module", params=["themes", "predictive"])
-def hostile(request, models, tmp_path_factory):
+@pytest.fixture(scope="module")
+def hostile(model, tmp_path_factory):
     file = tmp_path_factory.mktemp("hostile") / "report.html"
-    texts, model = [*HOSTILE, *REVIEWS.texts[:30]], models[request.param]
+    texts = [*HOSTILE, *REVIEWS.texts[:30]]
     groups = [text[:80].encode("utf-8", "replace").decode() or None for text in texts]
     settings = ReportSettings(response_name="</script><b>stars", group_name="<i>&", unit="</style>")
     write_report(model, file, model.read(texts), np.ones(len(texts)) * 3, None, settings, groups=groups)
@@ -366,7 +347,7 @@ def hostile(request, models, tmp_path_factory):
 def test_hostile_texts_run_nothing_and_show_as_text(visit, hostile, width):
     visited = visit(hostile, width=width)
     page = visited.page
-    page.locator("#documents").scroll_into_view_if_needed()
+    page.locator("#texts").scroll_into_view_if_needed()
     page.wait_for_selector("#found-texts li")
     for typed in ("bed", "<b>", "👍🏽", "</script>", "שלום", "\u202e", "�"):
         page.fill(WORDS, typed)
@@ -381,19 +362,18 @@ def test_hostile_texts_run_nothing_and_show_as_text(visit, hostile, width):
     assert page.evaluate("window.hacked") is None
     assert visited.errors == []
     assert visited.requests == [hostile.as_uri()]
-    assert page.locator("#documents img, #documents b > *").count() == 0
+    assert page.locator("#texts img, #texts b > *").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
-def test_5000_documents_are_searched(visit, models, tmp_path):
-    model = models["themes"]
+def test_5000_documents_are_searched(visit, model, tmp_path):
     texts = [f"{REVIEWS.texts[i % N]} Number n{i}n." for i in range(6000)]
     settings = replace(SETTINGS, n_documents=5000)
     ratings = np.tile(REVIEWS.ratings, 15)
     write_report(model, tmp_path / "report.html", model.read(texts), ratings, None, settings)
     page = opened(visit, tmp_path / "report.html")
     assert page.inner_text("#found") == "5,000 of 5,000 texts"
-    assert "5,000 of 6,000 texts, drawn at random" in page.inner_text("#documents")
+    assert "5,000 of 6,000 texts, drawn at random" in page.inner_text("#texts")
     page.fill(WORDS, "number n59")
     rows = rows_of(page)
     assert 0 < len(rows) <= 111

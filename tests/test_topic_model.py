@@ -1,4 +1,4 @@
-"""Themes on a matrix: what a TextResponseModel has of its vectorizer and its estimator."""
+"""TopicModel: topics of raw texts, by a vectorizer and an estimator."""
 
 import copy
 from dataclasses import replace
@@ -8,24 +8,23 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from textsignal import GLMNMF, JBNMF, TextResponseModel, TextVectorizer
+from textsignal import GLMNMF, JBNMF, TextVectorizer, TopicModel
 from textsignal.datasets import synthetic_reviews
-from textsignal.errors import InputError
-from textsignal.training.coherence import coherence
+from textsignal.training.topics import coherence
 
 REVIEWS = synthetic_reviews(300, seed=4)
 NEW = synthetic_reviews(50, seed=5).texts
 
 
-def theme_model(n_themes, **options):
-    return TextResponseModel(n_themes, training="predictive", **options)
+def topic_model(n_topics, **options):
+    return TopicModel(GLMNMF(n_topics, training="predictive", **options))
 
 
 @pytest.fixture(scope="module", params=["GLMNMF", "JBNMF"])
 def either(request):
     """The model with each of the two estimators."""
     estimator = {"GLMNMF": GLMNMF(5), "JBNMF": JBNMF(5, alpha=0.1)}[request.param]
-    return TextResponseModel(estimator=estimator).fit(REVIEWS.texts, REVIEWS.ratings)
+    return TopicModel(estimator).fit(REVIEWS.texts, REVIEWS.ratings)
 
 
 def bits(model, texts=NEW):
@@ -36,13 +35,13 @@ def bits(model, texts=NEW):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_planted_aspects_are_found_with_the_right_effects(seed):
     reviews = synthetic_reviews(3000, seed=seed)
-    table = theme_model(14).fit(reviews.texts, reviews.ratings).themes()
+    table = topic_model(14).fit(reviews.texts, reviews.ratings).topics()
     found = {}
     for aspect in reviews.aspects:
         hits = table["terms"].map(lambda terms, of=aspect: len(set(terms) & set(of.keywords)))
-        assert hits.max() >= 3, f"no theme shows {aspect.name}"
+        assert hits.max() >= 3, f"no topic shows {aspect.name}"
         found[aspect] = table.loc[hits.idxmax()]
-    assert len({row["theme"] for row in found.values()}) == len(reviews.aspects)
+    assert len({row["topic"] for row in found.values()}) == len(reviews.aspects)
     # Texts have nearly one length, so all effects may share a constant: the neutral aspects tell which.
     neutral = [row["effect"] for aspect, row in found.items() if aspect.effect == 0]
     for aspect, row in found.items():
@@ -58,18 +57,17 @@ def test_planted_aspects_are_found_with_the_right_effects(seed):
 def test_threads_change_no_bit_where_there_are_many_blocks():
     reviews = synthetic_reviews(2500, seed=8)
     one, two = (
-        TextResponseModel(estimator=GLMNMF(3, max_iter=5, n_jobs=n_jobs)).fit(reviews.texts, reviews.ratings)
-        for n_jobs in (1, 2)
+        TopicModel(GLMNMF(3, max_iter=5, n_jobs=n_jobs)).fit(reviews.texts, reviews.ratings) for n_jobs in (1, 2)
     )
     assert bits(one, reviews.texts) == bits(two, reviews.texts)
 
 
-def test_fit_changes_none_of_its_inputs():
+def test_fit_changes_no_part_and_no_input():
     texts, ratings, weight = REVIEWS.texts.copy(), REVIEWS.ratings.astype(float), np.ones(300)
     ratings[3] = np.nan
     vectorizer, estimator = TextVectorizer(max_terms=100), JBNMF(3)
     given = copy.deepcopy((texts, ratings, weight))
-    TextResponseModel(vectorizer=vectorizer, estimator=estimator).fit(texts, ratings, weight)
+    TopicModel(estimator, vectorizer).fit(texts, ratings, weight)
     assert texts == given[0]
     np.testing.assert_array_equal(ratings, given[1])
     np.testing.assert_array_equal(weight, given[2])
@@ -81,7 +79,7 @@ def test_emoji_are_terms_like_others():
     texts = [
         f"{text} {'😀' if rating > 3 else '😡'}" for text, rating in zip(REVIEWS.texts, REVIEWS.ratings, strict=True)
     ]
-    model = theme_model(4).fit(texts, REVIEWS.ratings)
+    model = topic_model(4).fit(texts, REVIEWS.ratings)
     assert {"😀", "😡"} <= set(model.vectorizer_.terms_)
     good, bad = model.predict(["😀", "😡"])
     assert good > bad
@@ -108,110 +106,93 @@ def test_a_text_of_unknown_words_gets_the_mean_weights(either):
     np.testing.assert_allclose(found.mean[1:], 1 + 4 / (1 + np.exp(-eta)))
 
 
-def test_the_theme_table_has_one_row_per_theme(either):
-    table = either.themes()
-    assert list(table.columns) == ["theme", "label", "effect", "prevalence", "coherence", "terms"]
-    assert sorted(table["theme"]) == list(range(5))
+def test_the_topic_table_has_one_row_per_topic(either):
+    table = either.topics()
+    assert list(table.columns) == ["topic", "label", "effect", "prevalence", "coherence", "terms"]
+    assert sorted(table["topic"]) == list(range(5))
+    assert table.index.tolist() == table["topic"].tolist()
     assert table["effect"].is_monotonic_decreasing
     assert table["prevalence"].sum() == pytest.approx(1)
     assert (table["prevalence"] > 0).all()
     assert all(len(terms) == 10 for terms in table["terms"])
     assert all(set(terms) <= set(either.vectorizer_.terms_) for terms in table["terms"])
-    assert [len(terms) for terms in either.themes(3)["terms"]] == [3] * 5
+    assert [len(terms) for terms in either.topics(3)["terms"]] == [3] * 5
+    by_prevalence = either.topics(by="prevalence")
+    assert by_prevalence["prevalence"].is_monotonic_decreasing
+    assert by_prevalence.sort_index().equals(table.sort_index())
 
 
 def test_coherence_is_that_of_the_training_texts(either):
     X = either.vectorizer_.transform(REVIEWS.texts)
-    table = either.themes().sort_values("theme")
+    table = either.topics().sort_values("topic")
     np.testing.assert_array_equal(table["coherence"], coherence(X, either.estimator_.components_))
 
 
-def test_effects_and_prevalence_do_not_depend_on_how_the_estimator_scales_its_themes(either):
+def test_effects_and_prevalence_do_not_depend_on_how_the_estimator_scales_its_topics(either):
     scaled = copy.deepcopy(either)
     size = np.array([0.1, 1.0, 3.0, 20.0, 500.0])
     fitted = scaled.estimator_.fitted_
     scaled.estimator_.fitted_ = replace(
         fitted,
-        themes=fitted.themes * size[:, None],
+        topics=fitted.topics * size[:, None],
         mean_weights=fitted.mean_weights / size,
         effects=fitted.effects * size,
     )
-    ours, theirs = scaled.themes(), either.themes()
+    ours, theirs = scaled.topics(), either.topics()
     np.testing.assert_allclose(ours["effect"], theirs["effect"])
     np.testing.assert_allclose(ours["prevalence"], theirs["prevalence"])
-    assert ours[["theme", "label", "terms"]].equals(theirs[["theme", "label", "terms"]])
+    assert ours[["topic", "label", "terms"]].equals(theirs[["topic", "label", "terms"]])
 
 
 def test_parameters_are_got_set_and_cloned():
-    model = TextResponseModel(7, supervision=0.2, levels=(1, 5), vectorizer=TextVectorizer(max_terms=50))
+    model = TopicModel(GLMNMF(7, supervision=0.2, levels=(1, 5)), TextVectorizer(max_terms=50))
     assert clone(model).get_params(deep=False).keys() == model.get_params(deep=False).keys()
     assert clone(model).get_params()["vectorizer__max_terms"] == 50
-    changed = clone(model).set_params(n_themes=3, vectorizer__max_terms=60).fit(REVIEWS.texts, REVIEWS.ratings)
+    changed = (
+        clone(model).set_params(estimator__n_topics=3, vectorizer__max_terms=60).fit(REVIEWS.texts, REVIEWS.ratings)
+    )
     assert changed.transform(NEW).shape == (50, 3)
     assert len(changed.vectorizer_.terms_) == 60
-    assert model.n_themes == 7
+    assert model.estimator.n_topics == 7
     assert model.vectorizer.max_terms == 50
 
 
-def test_the_options_mentions_the_estimator():
-    model = theme_model(5).fit(REVIEWS.texts, REVIEWS.ratings)
-    direct = GLMNMF(5).fit(model.vectorizer_.transform(REVIEWS.texts), REVIEWS.ratings)
+def test_a_model_of_texts_is_its_estimator_on_the_matrix_of_its_vectorizer():
+    model = topic_model(5).fit(REVIEWS.texts, REVIEWS.ratings)
+    direct = GLMNMF(5, training="predictive").fit(model.vectorizer_.transform(REVIEWS.texts), REVIEWS.ratings)
     np.testing.assert_array_equal(model.estimator_.components_, direct.components_)
-    chosen = theme_model(3, supervision=0.1, levels=(0, 6), random_state=4, n_jobs=1)
-    estimator = chosen.fit(REVIEWS.texts, REVIEWS.ratings).estimator_
-    assert estimator.levels_.tolist() == list(range(7))
-    params = estimator.get_params()
-    assert {name: params[name] for name in ("n_themes", "supervision", "random_state", "n_jobs")} == {
-        "n_themes": 3,
-        "supervision": 0.1,
-        "random_state": 4,
-        "n_jobs": 1,
-    }
+    X = model.vectorizer_.transform(NEW)
+    np.testing.assert_array_equal(model.predict(NEW), direct.predict(X))
+    np.testing.assert_array_equal(model.transform(NEW), direct.transform(X))
 
 
 def test_supervision_counts():
-    unsupervised = theme_model(5, supervision=0).fit(REVIEWS.texts, REVIEWS.ratings)
-    shuffled = theme_model(5, supervision=0).fit(REVIEWS.texts, REVIEWS.ratings[::-1])
+    unsupervised = topic_model(5, supervision=0).fit(REVIEWS.texts, REVIEWS.ratings)
+    shuffled = topic_model(5, supervision=0).fit(REVIEWS.texts, REVIEWS.ratings[::-1])
     np.testing.assert_array_equal(unsupervised.estimator_.components_, shuffled.estimator_.components_)
-    supervised = theme_model(5, supervision=2).fit(REVIEWS.texts, REVIEWS.ratings)
+    supervised = topic_model(5, supervision=2).fit(REVIEWS.texts, REVIEWS.ratings)
     assert supervised.score(REVIEWS.texts, REVIEWS.ratings) > unsupervised.score(REVIEWS.texts, REVIEWS.ratings)
 
 
-def test_callbacks_see_every_iteration():
-    seen = []
-
-    class Watch:
-        max_estimator_depth = None
-
-        def setup(self, estimator, context):
-            pass
-
-        def on_fit_task_begin(self, estimator, context):
-            pass
-
-        def on_fit_task_end(self, estimator, context):
-            seen.append(context.task_name)
-
-        def teardown(self, estimator, context):
-            pass
-
-    model = theme_model(3).set_callbacks(Watch()).fit(REVIEWS.texts, REVIEWS.ratings)
-    assert seen.count("iteration") == model.estimator_.n_iter_
-
-
 @pytest.mark.parametrize("training", ["predictive", "joint"])
-def test_prevalence_is_the_share_of_all_text_in_a_theme(training):
-    model = TextResponseModel(5, training=training).fit(REVIEWS.texts, REVIEWS.ratings)
+def test_prevalence_is_the_share_of_all_text_in_a_topic(training):
+    model = TopicModel(GLMNMF(5, training=training)).fit(REVIEWS.texts, REVIEWS.ratings)
     rows = model.estimator_.inference.rows(sp.csr_array(model.vectorizer_.transform(REVIEWS.texts))).toarray()
     W, H = model.transform(REVIEWS.texts), model.estimator_.components_
-    in_theme = np.sum(W * ((rows / (W @ H)) @ H.T), axis=0)
-    found = model.themes().sort_values("theme")["prevalence"]
-    np.testing.assert_allclose(found, in_theme / in_theme.sum(), rtol=1e-3)
+    in_topic = np.sum(W * ((rows / (W @ H)) @ H.T), axis=0)
+    found = model.topics().sort_values("topic")["prevalence"]
+    np.testing.assert_allclose(found, in_topic / in_topic.sum(), rtol=1e-3)
 
 
-def test_sentences_are_read_by_models_of_themes_alone(either):
-    for ask in (lambda: either.sentences("Friendly staff."), lambda: either.find_sentences(0)):
-        with pytest.raises(
-            InputError, match='sentences are read by models of themes alone; fit with training="themes"'
-        ):
-            ask()
+@pytest.mark.parametrize("high", [True, False, None])
+def test_typical_texts_are_led_by_the_topic(either, high):
+    found, weights = either.find_texts(1, n=6, high=high), either.predictions(REVIEWS.texts).shares
+    assert list(found.columns) == ["row", "text", "response", "prediction", "share"]
+    assert 0 < len(found) <= 6
+    assert (weights[found["row"]].argmax(axis=1) == 1).all()
+    np.testing.assert_array_equal(found["share"], weights[found["row"], 1])
+    np.testing.assert_array_equal(found["response"], REVIEWS.ratings[found["row"]])
+    np.testing.assert_array_equal(found["prediction"], either.predict(REVIEWS.texts)[found["row"]])
+    label = either.topic_names[1]
+    given = either.find_texts(label, n=6, high=high, texts=REVIEWS.texts, responses=REVIEWS.ratings)
+    assert given.equals(found)
