@@ -12,7 +12,7 @@ from textsignal.cli.models import rows_of_fit
 from textsignal.data.columns import Roles
 from textsignal.data.write import write_csv
 from textsignal.datasets import synthetic_reviews
-from textsignal.reading.options import Scale
+from textsignal.reading.options import ResponseScale
 from textsignal.workflow.analyse import analyse
 from textsignal.workflow.rows import n_classes, response_in
 
@@ -153,13 +153,13 @@ def test_options_that_classes_cannot_have_are_refused(out, call, capsys, tmp_pat
 
 
 def test_numbers_are_classes_on_request_and_two_labels_are_not():
-    categorical = Scale("categorical", None)
+    categorical = ResponseScale("categorical", None)
 
     def classes(table, name, scale):
         return n_classes(response_in(table, name, scale), scale)
 
     assert classes(TABLE, "Stars", categorical) == 5
-    assert classes(TABLE, "Stars", Scale("auto", None)) == 0
+    assert classes(TABLE, "Stars", ResponseScale("auto", None)) == 0
     assert classes(TABLE.assign(Kind=TABLE["Kind"].mask(TABLE["Kind"] == "fair")), "Kind", categorical) == 2
     assert response_in(TABLE, "Many", categorical).labels is not None
 
