@@ -16,7 +16,7 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from textsignal import storage, streaming
-from textsignal.arrays import Array
+from textsignal.arrays import Array, Vector
 from textsignal.checks import check_choice, check_number
 from textsignal.compute.engines import Engine
 from textsignal.compute.engines.local import local_compute
@@ -464,7 +464,9 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         reader = self._first
         texts, covariates = texts_and_covariates(texts, covariates)
         tokens = reader.tokenise(texts)
-        given = self._given(len(tokens), covariates, offset)
+        return self._predictions(tokens, self._given(len(tokens), covariates, offset))
+
+    def _predictions(self, tokens: SentenceTexts, given: Given | None) -> Any:
         if isinstance(self.reader_, ClassReader):
             return self.reader_.predictions(tokens, given)
         of_each = predict_all(self._readers, tokens, given)
@@ -480,6 +482,11 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         if isinstance(predictions, Predictions):
             return predictions.level("mode") if self._gives_labels(predictions.family) else predictions.mean
         return pd.DataFrame({name: each.mean for name, each in predictions.items()}, index=index_of(X))
+
+    def average_prediction(self, text: str) -> Any:
+        """Return the predictions for one text with the covariates of the average text, as `predictions` does."""
+        tokens = self._first.tokenise([text])
+        return self._predictions(tokens, None if self.design_ is None else self.design_.average)
 
     def transform(self, texts: Texts | pd.DataFrame) -> Array:
         """Return the share of each theme in each text, (texts, themes).
@@ -1125,7 +1132,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         check_interval(interval)
         if groups is not None and interval is None:
-            raise InputError("groups are those of ranges; give interval=0.95 too")
+            raise InputError("groups are for intervals; give interval=0.95 too")
         observed = [
             with_columns(each, held_out, by, over) for each in self.observed(texts, responses, None, covariates, offset)
         ]
@@ -1259,6 +1266,12 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         pairs = zip(self._readers, columns, strict=True)
         made = [observe(tokens, column, sample_weight, each.family) for each, column in pairs]
         return tuple(replace(each, given=given) for each in made)
+
+    @property
+    def training_responses(self) -> Vector:
+        """(texts,) responses of training in numbers, NaN if missing; a loaded model does not hold these."""
+        self._one("training responses")
+        return self.observed()[0].responses
 
     def _given(self, n_texts: int, covariates: Any, offset: ArrayLike | None) -> Given | None:
         """Return covariates and offset of texts; raise if they differ from those of the fit."""

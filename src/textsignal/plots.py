@@ -1,8 +1,8 @@
 """Figures for papers: one column wide, readable there, safe for colour-blind readers.
 
 Every function draws into `ax` if given and into a new figure otherwise, and returns the figure. None of them
-touches pyplot's state. A theme, or topic, has the same colour in all figures. Fonts are those of matplotlib's settings: for
-scripts that its own font lacks, set `matplotlib.rcParams["font.family"]`.
+touches pyplot's state. A theme, or topic, has the same colour in all figures. Fonts are those of matplotlib's settings:
+for scripts that its own font lacks, set `matplotlib.rcParams["font.family"]`.
 
 Examples
 --------
@@ -299,7 +299,7 @@ def response_distribution(source: Any, ax: Axes | None = None) -> Figure:
 
     Whole numbers have a bar each, other responses are binned; missing ones are excluded.
     """
-    responses = source.training_observed().responses if hasattr(source, "training_observed") else source
+    responses = source.training_responses if hasattr(source, "training_responses") else source
     values = np.asarray(responses, dtype=float)
     values = values[~np.isnan(values)]
     if not values.size:

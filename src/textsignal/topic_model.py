@@ -241,6 +241,11 @@ class TopicModel(Predicting, TransformerMixin, BaseEstimator):
         known, answers = self._texts(texts, responses)
         write_topics(self, path, known, answers, held_out, title=title, force=force)
 
+    @property
+    def training_responses(self) -> Vector:
+        """(texts,) responses of training in numbers, NaN if missing; a loaded model does not hold these."""
+        return self._texts(None, None)[1]
+
     def _texts(self, texts: Iterable[str] | None, responses: ArrayLike | None) -> tuple[Sequence[str], Vector]:
         """Return texts and their responses, by default those of training."""
         check_is_fitted(self)

@@ -1,4 +1,4 @@
-"""`textsignal compare` as a person meets it."""
+"""`textsignal compare` on the command line."""
 
 from pathlib import Path
 
@@ -29,7 +29,7 @@ def test_a_table_two_sentences_and_files(call, capsys):
         assert f"\n  {method} " in said.out
     assert "best" in said.out
     assert "±" in said.out
-    assert "Left out without response: 1 row." in said.err
+    assert "Excluded without response: 1 row." in said.err
     table, predictions = pd.read_csv("compare/compare.csv"), pd.read_csv("compare/predictions.csv")
     assert len(table) == 6
     assert len(predictions) == 119

@@ -12,7 +12,7 @@ COLUMNS = ("--text", "review", "--response", "rating")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory, call):
-    """A fit with ranges."""
+    """A fit with intervals."""
     folder = tmp_path_factory.mktemp("effects")
     TABLE.to_csv(folder / "reviews.csv", index=False)
     options = ("-k", "2", "--family", "adjacent-categories", "--interval", ".95", "--groups", "hotel", "-j", "1")
@@ -47,7 +47,7 @@ def test_effects_are_those_of_the_model(folder, call, capsys):
     assert "against others" in shown
 
 
-def test_the_bootstrap_says_how_far_it_is(folder, call, capsys):
+def test_the_bootstrap_shows_its_progress(folder, call, capsys):
     bootstrap = ("--method", "bootstrap", "--refits", "3")
     assert call("effects", folder / "out/model", folder / "reviews.csv", *COLUMNS, *bootstrap) == 0
     said = capsys.readouterr()
@@ -60,7 +60,7 @@ def test_drivers_show_ranges(folder, call, capsys):
     options = ("--interval", ".8", "--groups", "hotel")
     assert call("drivers", folder / "out/model", folder / "reviews.csv", *COLUMNS, *options) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert "80% ranges, each by itself" in shown
+    assert "80% intervals, each by itself" in shown
     assert "Holm" in shown
 
 
@@ -69,16 +69,19 @@ def test_drivers_show_ranges(folder, call, capsys):
     [
         (("effects", "--groups", "chain"), "no column 'chain' for the groups"),
         (("effects", "--level", "95"), "--level 95.0 must be below 1"),
-        (("effects", "--method", "plugin", "--groups", "rating2"), "--groups rating2: ranges need 4 or more groups"),
+        (("effects", "--method", "plugin", "--groups", "rating2"), "--groups rating2: intervals need 4 or more groups"),
         (("drivers", "--interval", "95"), "--interval 95.0 must be above 0 and below 1"),
         (("drivers", "--groups", "hotel"), "give --interval 0.95 too"),
         (("report", "--interval", "0", "-o", "page.html"), "--interval 0.0 must be above 0 and below 1"),
-        (("fit", "--interval", ".95", "--weights", "rating", "-o", "o"), "cannot be had with --weights rating"),
-        (("fit", "--interval", ".95", "--response", "stars", "-o", "o"), "--response NAME --interval 0.95"),
-        (("fit", "--groups", "rating2", "--interval", ".9", "-o", "o"), "--groups rating2: ranges need 4"),
+        (("fit", "--interval", ".95", "--weights", "rating", "-o", "o"), "cannot be combined with --weights rating"),
+        (
+            ("fit", "--interval", ".95", "--response", "rating2", "-o", "o"),
+            "--interval 0.95 is for one response, not for several",
+        ),
+        (("fit", "--groups", "rating2", "--interval", ".9", "-o", "o"), "--groups rating2: intervals need 4"),
     ],
 )
-def test_what_cannot_be_had_is_named(folder, call, capsys, tmp_path, monkeypatch, command, said):
+def test_invalid_options_are_named(folder, call, capsys, tmp_path, monkeypatch, command, said):
     monkeypatch.chdir(tmp_path)
     TABLE.assign(rating2=TABLE["rating"] > 3).to_csv("reviews.csv", index=False)
     name, *options = command
@@ -87,6 +90,6 @@ def test_what_cannot_be_had_is_named(folder, call, capsys, tmp_path, monkeypatch
     assert said in " ".join(capsys.readouterr().err.split())
 
 
-def test_ranges_without_a_table_need_one(folder, call, capsys):
+def test_intervals_need_a_table(folder, call, capsys):
     assert call("drivers", folder / "out/model", "--interval", ".95") == 2
     assert "needs a table of texts and responses" in " ".join(capsys.readouterr().err.split())

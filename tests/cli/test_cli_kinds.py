@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from textsignal import load
-from textsignal.cli.options import scale_of
 from textsignal.datasets import synthetic_reviews
 
 REVIEWS = synthetic_reviews(150, seed=9)
@@ -68,8 +67,3 @@ def test_labels_are_fitted_predicted_and_reported(call, file, capsys, response, 
     capsys.readouterr()
     assert call("drivers", out / "model", file, "--text", "Review", "--response", response) == 0
     assert "What to fix first" in capsys.readouterr().out
-
-
-def test_names_of_levels_are_parted_by_commas():
-    assert scale_of("low, mid,high") == ("low", "mid", "high")
-    assert scale_of("1-5") == (1, 5)

@@ -7,6 +7,7 @@ import pytest
 
 import textsignal as ts
 from textsignal import streaming
+from textsignal.data.roles import Roles
 from textsignal.datasets import synthetic_reviews
 from textsignal.workflow.apply import drivers_table
 
@@ -78,8 +79,8 @@ def test_a_sample_gives_what_its_rows_give(call, files, tmp_path, capsys, few):
     assert f"3 files, 0.parquet to 2.parquet: what follows is of {BASIS}." in capsys.readouterr().err
     sample = ts.sample_rows(files / "all.csv", n=250)
     assert sample.n_rows == N
-    columns = {"text": "review", "response": "rating", "by": "hotel", "weights": "times"}
-    expected = drivers_table(ts.load(files / "model"), sample.table, **columns)
+    columns = Roles("review", ("rating",), by="hotel", weights="times")
+    expected = drivers_table(ts.load(files / "model"), sample.table, columns)
     found = pd.read_csv(tmp_path / "found.csv")
     for name in ("documents", "mentions", "mean_response", "cost", "gain"):
         assert found[name].to_numpy() == pytest.approx(expected[name].to_numpy(), rel=1e-12)
@@ -90,7 +91,7 @@ def test_the_page_and_the_terminal_say_that_it_is_a_sample(call, files, tmp_path
     # Numbers of the rows of a sample are none of the fit's, so that no row counts as held out.
     shutil.copytree(files / "model", tmp_path / "model")
     held_out = pd.DataFrame({"row": range(1, 251), "response": 1.0, "held_out": True})
-    held_out.to_csv(tmp_path / "documents.csv", index=False)
+    held_out.to_csv(tmp_path / "texts.csv", index=False)
     assert call("report", tmp_path / "model", f"{files}/parts/*.parquet", *COLUMNS, "-o", page) == 0
     said = capsys.readouterr().err
     assert BASIS in said
@@ -125,7 +126,7 @@ def test_bad_cells_are_named_with_their_file(call, files, tmp_path, capsys, row,
         assert f"{problem} {tmp_path / '1.csv'}" in said
 
 
-def test_bad_rows_are_left_out_and_named(call, files, tmp_path, capsys):
+def test_bad_rows_are_excluded_and_named(call, files, tmp_path, capsys):
     table = pd.read_csv(files / "all.csv", dtype=str)
     table.loc[3, "review"] = ""
     table.to_csv(tmp_path / "bad.csv", index=False)
@@ -136,7 +137,7 @@ def test_bad_rows_are_left_out_and_named(call, files, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("command", ["drivers", "effects", "report"])
-def test_what_cannot_be_is_one_clear_line(call, files, tmp_path, capsys, command):
+def test_errors_are_one_line(call, files, tmp_path, capsys, command):
     page = ("-o", tmp_path / "page.html") if command == "report" else ()
 
     def error(*arguments):

@@ -8,6 +8,7 @@ import pytest
 
 import textsignal as ts
 from textsignal import streaming
+from textsignal.data.roles import Roles
 from textsignal.datasets import synthetic_reviews
 from textsignal.workflow.analyse import analyse
 
@@ -40,31 +41,31 @@ def run(call, files, tmp_path_factory):
 
 def test_what_is_written(run, files):
     assert {path.name for path in run.iterdir()} == {
-        *("model", "themes.csv", "documents.csv", "summary.json", "report.html")
+        *("model", "themes.csv", "texts.csv", "summary.json", "report.html")
     }
-    documents, table = pd.read_csv(run / "documents.csv"), pd.read_csv(files / "all.csv")
-    assert 150 < len(documents) <= 300
-    assert np.array_equal(documents["response"], table["rating"][documents["row"] - 1])
-    assert documents["held_out"].sum() == round(0.2 * len(documents))
+    texts, table = pd.read_csv(run / "texts.csv"), pd.read_csv(files / "all.csv")
+    assert 150 < len(texts) <= 300
+    assert np.array_equal(texts["response"], table["rating"][texts["row"] - 1])
+    assert texts["held_out"].sum() == round(0.2 * len(texts))
     summary = json.loads((run / "summary.json").read_text())
-    assert summary["rows"] == len(documents)
-    assert summary["held_out"]["documents"] == documents["held_out"].sum()
+    assert summary["rows"] == len(texts)
+    assert summary["held_out"]["texts"] == texts["held_out"].sum()
     assert summary["held_out"]["r2"] > 0.1
-    assert "of 450 texts" + summary["made_of"]["Documents"].partition("of 450 texts")[2] + "." == BASIS
+    assert "of 450 texts" + summary["made_of"]["Texts"].partition("of 450 texts")[2] + "." == BASIS
 
 
 def test_the_model_and_the_page_say_what_they_were_learnt_from(run):
     model = ts.load(run / "model")
-    n_drawn = len(pd.read_csv(run / "documents.csv"))
-    assert model.reader_.basis.endswith(BASIS)
+    n_drawn = len(pd.read_csv(run / "texts.csv"))
+    assert model.reader_.fitted.basis.endswith(BASIS)
     assert model.n_texts_ == N - round(0.2 * n_drawn)
     page = (run / "report.html").read_text()
     assert f"{n_drawn} texts, " in page
-    assert model.reader_.basis in page.split("What to fix first")[0]
+    assert model.reader_.fitted.basis in page.split("What to fix first")[0]
     assert "3 files, 0.parquet to 2.parquet" in page
 
 
-def test_what_is_said(call, files, tmp_path, capsys, monkeypatch):
+def test_remarks_on_the_screen(call, files, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(streaming, "MOST_SAMPLED", 300)
     assert call("fit", files, *OPTIONS, "-o", tmp_path / "out", "--holdout", 0) == 0
     said = capsys.readouterr().err
@@ -85,13 +86,13 @@ def test_groups_dates_and_bad_rows_of_a_sample(call, files, tmp_path, capsys, mo
     assert call("fit", tmp_path / "bad.csv", *OPTIONS, "-o", out, "--memory", "2GB", *flags) == 0
     captured = capsys.readouterr()
     screen = " ".join(captured.err.split())
-    assert "Left out 5 bad rows: 5 empty texts (rows 4, 104, 204, 304, 404)." in screen
+    assert "Excluded: 5 bad rows: 5 empty texts (rows 4, 104, 204, 304, 404)." in screen
     assert "of 445 texts, tone comes from all that were not held back." in screen
     assert "drivers.csv" in screen
     assert "By hotel, the largest groups" in captured.out
     drivers = pd.read_csv(out / "drivers.csv")
-    documents = pd.read_csv(out / "documents.csv")
-    sampled = table.iloc[documents["row"] - 1]
+    texts = pd.read_csv(out / "texts.csv")
+    sampled = table.iloc[texts["row"] - 1]
     assert (
         drivers.drop_duplicates("group").set_index("group")["documents"].to_dict()
         == sampled.groupby("hotel").size().to_dict()
@@ -105,25 +106,24 @@ def test_one_file_with_memory_is_the_fit_of_the_table(call, files, tmp_path):
     """All rows are in the sample; the words of held-back rows are known in batches alone, so nothing is held back."""
     assert call("fit", files / "all.csv", *OPTIONS, "-o", tmp_path / "out", "--memory", "2GB", "--holdout", 0) == 0
     model = ts.TextResponseModel(4, family="binomial", n_jobs=1)
-    whole = analyse(pd.read_csv(files / "all.csv"), text="review", response="rating", model=model, holdout=0)
-    found = pd.read_csv(tmp_path / "out" / "documents.csv")
-    pd.testing.assert_frame_equal(found, whole.documents, check_dtype=False, rtol=1e-7)
+    whole = analyse(pd.read_csv(files / "all.csv"), Roles("review", ("rating",)), model, holdout=0)
+    found = pd.read_csv(tmp_path / "out" / "texts.csv")
+    pd.testing.assert_frame_equal(found, whole.texts, check_dtype=False, rtol=1e-7)
 
 
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (("--covariates", "hotel"), "--covariates cannot be had of files that are read in batches"),
+        (("--covariates", "hotel"), "--covariates cannot be used with files that are read in batches"),
         (("--by", "hostel"), "no column 'hostel'"),
-        (("--groups", "hotel"), "--groups hotel are those of ranges; give --interval"),
-        (("--response", "other"), "more than one --response cannot be had"),
+        (("--groups", "hotel"), "--groups hotel is for intervals; give --interval"),
+        (("--response", "other"), "more than one --response cannot be used"),
         (("--memory", "2 cats"), "--memory 2 cats is not a size"),
         (("--memory", "1MB"), "--memory 1MB is too little"),
         (("--holdout", "1"), "--holdout 1.0 must be at least 0 and below 1"),
-        (("--training", "joint"), "themes"),
     ],
 )
-def test_flags_that_cannot_be(call, files, tmp_path, capsys, flags, message):
+def test_options_that_a_source_cannot_have(call, files, tmp_path, capsys, flags, message):
     options = ("--text", "review", "--response", "rating", "-j", 1)
     assert call("fit", f"{files}/*.parquet", *options, "-o", tmp_path / "out", *flags) == 2
     assert message in " ".join(capsys.readouterr().err.split())
@@ -153,7 +153,7 @@ def test_workers_of_dask_write_what_this_machine_does(call, files, run, tmp_path
         (("--scheduler", "tcp://127.0.0.1:1"), "belong together"),
     ],
 )
-def test_an_engine_that_cannot_be_is_an_error(call, files, tmp_path, capsys, options, problem):
+def test_an_invalid_engine_is_an_error(call, files, tmp_path, capsys, options, problem):
     assert call("fit", f"{files}/*.parquet", *OPTIONS, "-o", tmp_path / "out", *options) == 2
     assert problem in " ".join(capsys.readouterr().err.split())
     assert not (tmp_path / "out").exists()

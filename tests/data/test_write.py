@@ -387,13 +387,13 @@ OUT = Path(sys.argv[1], "out")
 
 def run(name, force=True):
     with write.whole_folder(OUT, force=force) as folder:
-        (folder / "documents.csv").write_text(name)
+        (folder / "texts.csv").write_text(name)
         (folder / "model").mkdir()
         (folder / "model" / "settings").write_text(name)
         (folder / "report.html").write_text(name)
 
 def state():
-    names = ["documents.csv", "model/settings", "report.html"]
+    names = ["texts.csv", "model/settings", "report.html"]
     return [(OUT / name).read_text() for name in names if (OUT / name).exists()]
 
 def hidden():

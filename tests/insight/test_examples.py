@@ -1,37 +1,47 @@
-"""Examples: documents in which a theme leads, in the requested order."""
+"""Examples: texts in which a theme leads, in the requested order."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from textsignal.errors import InputError
-from textsignal.insight.examples import TYPICAL
+from textsignal.estimators import Predictions
+from textsignal.families import Gaussian
+from textsignal.insight.examples import TYPICAL, find_texts
 
 RNG = np.random.default_rng(1)
 SHARES = RNG.dirichlet(np.ones(3), size=200)
 RESPONSES = np.where(np.arange(200) % 10 == 0, np.nan, RNG.integers(1, 6, 200))
+EXPECTED = RNG.uniform(1, 5, 200)
+
+
+def predictions(shares=SHARES):
+    """Predictions of texts with these shares of themes."""
+    nothing = np.zeros(200)
+    return Predictions(Gaussian(), EXPECTED, nothing, nothing, shares, shares, nothing > 0)
+
+
 PARTS = {
     "texts": [f"text {i}" for i in range(200)],
     "responses": RESPONSES,
-    "predictions": RNG.uniform(1, 5, 200),
-    "shares": SHARES,
+    "predictions": predictions(),
     "metadata": None,
 }
 
 
 @pytest.mark.parametrize("high", [True, False, None])
 @pytest.mark.parametrize("theme", range(3))
-def test_every_document_is_led_by_the_theme_and_is_itself(theme, high):
+def test_every_text_is_led_by_the_theme_and_is_itself(theme, high):
     found = find_texts(theme=theme, n=7, high=high, **PARTS)
     assert list(found.columns) == ["row", "text", "response", "prediction", "share"]
     assert len(found) == len(set(found["row"])) == 7
     assert (SHARES[found["row"]].argmax(axis=1) == theme).all()
     assert found["text"].tolist() == [f"text {i}" for i in found["row"]]
-    for column, values in (("response", RESPONSES), ("prediction", PARTS["predictions"]), ("share", SHARES[:, theme])):
+    for column, values in (("response", RESPONSES), ("prediction", EXPECTED), ("share", SHARES[:, theme])):
         np.testing.assert_array_equal(found[column], values[found["row"]])
 
 
-def test_the_most_typical_documents_come_first_whatever_their_response():
+def test_the_most_typical_texts_come_first_whatever_their_response():
     found = find_texts(theme=1, n=7, high=None, **PARTS)
     leading = np.sort(SHARES[SHARES.argmax(axis=1) == 1, 1])[::-1]
     np.testing.assert_array_equal(found["share"], leading[:7])
@@ -53,7 +63,7 @@ def test_of_equal_responses_the_more_typical_comes_first():
 
 def test_a_theme_that_leads_nowhere_has_no_evidence():
     shares = np.column_stack([SHARES, np.zeros(200)])
-    assert find_texts(theme=3, n=5, high=True, **(PARTS | {"shares": shares})).empty
+    assert find_texts(theme=3, n=5, high=True, **(PARTS | {"predictions": predictions(shares)})).empty
 
 
 def test_metadata_is_that_of_the_same_row():

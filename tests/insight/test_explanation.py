@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from rich.console import Console
 from sklearn.exceptions import NotFittedError
 
-from textsignal import GLMNMF, JBNMF, TextResponseModel, TextVectorizer
+from textsignal import GLMNMF, JBNMF, TextResponseModel, TextVectorizer, TopicModel
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.estimators import TopicEstimator
@@ -29,14 +29,20 @@ HOSTILE = "<script>alert('x')</script> & \"quoted\" friendly <3 staff </p> \x1b[
 
 @pytest.fixture(scope="module", params=ESTIMATORS)
 def model(request):
-    return TextResponseModel(estimator=ESTIMATORS[request.param]).fit(REVIEWS.texts, REVIEWS.ratings)
+    return TopicModel(ESTIMATORS[request.param]).fit(REVIEWS.texts, REVIEWS.ratings)
+
+
+@pytest.fixture(scope="module")
+def of_themes():
+    return TextResponseModel(8).fit(REVIEWS.texts, REVIEWS.ratings)
 
 
 @pytest.fixture(scope="module", params=["themes", "predictive"])
-def one(request):
-    """Themes and themes are shown in one way."""
-    model = TextResponseModel(8) if request.param == "themes" else TextResponseModel(estimator=ESTIMATORS["predictive"])
-    return model.fit(REVIEWS.texts, REVIEWS.ratings)
+def one(request, of_themes):
+    """Themes and topics are shown in one way."""
+    if request.param == "themes":
+        return of_themes
+    return TopicModel(ESTIMATORS["predictive"]).fit(REVIEWS.texts, REVIEWS.ratings)
 
 
 def terminal(explanation, **options):
@@ -45,10 +51,10 @@ def terminal(explanation, **options):
     return console.file.getvalue()
 
 
-def test_contributions_sum_to_the_linear_predictor_on_a_thousand_documents(model):
+def test_contributions_sum_to_the_linear_predictor_on_a_thousand_texts(model):
     predictions = model.predictions(REVIEWS.texts)
     worst = 0.0
-    # Words beyond themes are all that sets one model's sums apart: others are looked at in every fifth document.
+    # Only words beyond topics differ between the models; the others are checked on every fifth text.
     step = 1 if getattr(model.estimator_, "word_residual", False) else 5
     for text, eta in list(zip(REVIEWS.texts, predictions.eta, strict=True))[::step]:
         explanation = model.explain(text)
@@ -58,7 +64,7 @@ def test_contributions_sum_to_the_linear_predictor_on_a_thousand_documents(model
     assert worst < 1e-10
 
 
-def test_words_and_marks_sum_to_what_the_themes_add(model):
+def test_words_and_marks_sum_to_the_contributions_of_topics(model):
     for text in REVIEWS.texts[:100]:
         explanation = model.explain(text)
         added = explanation.themes["contribution"].sum() + explanation.beyond
@@ -66,7 +72,7 @@ def test_words_and_marks_sum_to_what_the_themes_add(model):
         assert sum(mark.contribution for mark in explanation.marks) == pytest.approx(added, abs=1e-10)
 
 
-def test_words_carry_themes_by_their_share(model):
+def test_topics_are_spread_over_words_by_their_share(model):
     text = "Friendly staff, but the bathroom was dirty and dirty again."
     explanation = model.explain(text)
     X = sp.csr_array(model.vectorizer_.transform([text]))
@@ -83,9 +89,9 @@ def test_words_carry_themes_by_their_share(model):
     assert set(explanation.words["word"]) == {model.vectorizer_.terms_[j] for j in np.flatnonzero(x)}
 
 
-def test_themes_are_those_of_the_theme_table(model):
+def test_topics_are_those_of_the_table_of_topics(model):
     explained = model.explain(REVIEWS.texts[0]).themes.sort_values("theme")
-    table = model.themes().sort_values("theme")
+    table = model.topics().sort_values("topic")
     assert explained["label"].tolist() == table["label"].tolist()
     np.testing.assert_array_equal(explained["effect"], table["effect"])
     np.testing.assert_allclose(explained["contribution"], explained["weight"] * explained["effect"])
@@ -102,7 +108,7 @@ def test_prediction_and_probabilities_are_those_of_the_model(model):
 
 
 def test_single_precision_adds_up_too():
-    model = TextResponseModel(estimator=ESTIMATORS["predictive"], vectorizer=TextVectorizer(dtype=np.float32))
+    model = TopicModel(ESTIMATORS["predictive"], TextVectorizer(dtype=np.float32))
     model.fit(REVIEWS.texts, REVIEWS.ratings)
     for text in REVIEWS.texts[:50]:
         explanation = model.explain(text)
@@ -111,7 +117,7 @@ def test_single_precision_adds_up_too():
 
 
 @pytest.mark.parametrize("text", ["xylophone zeppelin", "", "the and of", " \n"])
-def test_a_text_without_a_known_term_says_that_the_mean_weights_were_used(model, text):
+def test_a_text_without_a_known_term_is_taken_as_an_average_text(model, text):
     explanation = model.explain(text)
     assert explanation.unknown
     assert explanation.words.empty
@@ -146,7 +152,7 @@ def test_marks_hold_the_words_where_they_stand(one):
 
 def test_terms_of_several_words_are_spread_over_them():
     vectorizer = TextVectorizer(max_terms=300, ngram_range=(1, 2), stop_words=None)
-    model = TextResponseModel(vectorizer=vectorizer, estimator=ESTIMATORS["joint"])
+    model = TopicModel(ESTIMATORS["joint"], vectorizer)
     model.fit(REVIEWS.texts, REVIEWS.ratings)
     text = REVIEWS.texts[0]
     explanation = model.explain(text)
@@ -160,7 +166,7 @@ def test_words_that_a_tokenizer_changes_are_explained_though_not_marked():
     def stems(text):
         return [f"#{word.lower()[:4]}" for word in text.split()]
 
-    model = TextResponseModel(estimator=ESTIMATORS["joint"], vectorizer=TextVectorizer(tokenizer=stems))
+    model = TopicModel(ESTIMATORS["joint"], TextVectorizer(tokenizer=stems))
     explanation = model.fit(REVIEWS.texts, REVIEWS.ratings).explain(REVIEWS.texts[0])
     assert explanation.words["contribution"].abs().sum() > 0
     assert all(mark.start == mark.end for mark in explanation.marks)
@@ -189,7 +195,7 @@ def test_the_html_shows_the_whole_text_with_signs(one):
         assert mark[0][0] == {"+": "+", "−": "-"}[mark[2]]
 
 
-def test_of_a_text_without_end_the_beginning_is_shown_and_all_of_it_counts(one):
+def test_the_beginning_of_a_long_text_is_shown_and_all_of_it_counts(one):
     text = "Friendly staff. " * 2000
     explanation = one.explain(text + "Dirty bathroom.")
     shown = html.unescape(re.sub(r"<sup>.</sup>|<[^>]*>", "", explanation._repr_html_()))
@@ -224,10 +230,8 @@ def test_hostile_texts_are_shown_as_text(one):
     assert "[bold]" in terminal(explanation)
 
 
-def test_hostile_labels_are_shown_as_text(one):
-    named = TextResponseModel.__new__(TextResponseModel)
-    named.__dict__ |= vars(one)
-    named.labels_ = ["<img src=x onerror=alert(1)>[red]\x1b[31m"] * 8
+def test_hostile_labels_are_shown_as_text(of_themes):
+    named = of_themes.rename({k: f"<img src=x onerror=alert({k})>[red]\x1b[31m" for k in range(8)})
     explanation = named.explain("friendly staff")
     assert "<img" not in explanation._repr_html_()
     assert "[red]" in terminal(explanation)
@@ -249,28 +253,28 @@ def test_the_terminal_form_has_signs_without_colour(one):
 
 
 def test_a_wide_scale_is_shown_without_bars():
-    model = TextResponseModel(estimator=GLMNMF(3, levels=(1, 60), max_epochs=1, n_jobs=1))
+    model = TopicModel(GLMNMF(3, levels=(1, 60), max_epochs=1, n_jobs=1))
     explanation = model.fit(REVIEWS.texts, REVIEWS.ratings).explain(REVIEWS.texts[0])
     assert len(explanation.probabilities) > MOST_BARS
     assert "%" not in terminal(explanation)
 
 
-def test_few_themes_are_all_shown_and_many_are_summed_up():
-    few = TextResponseModel(estimator=JBNMF(2, max_iter=5)).fit(REVIEWS.texts, REVIEWS.ratings)
+def test_few_topics_are_all_shown_and_many_are_summed_up():
+    few = TopicModel(JBNMF(2, max_iter=5)).fit(REVIEWS.texts, REVIEWS.ratings)
     assert "more theme" not in repr(few.explain(REVIEWS.texts[0]))
-    many = TextResponseModel(estimator=JBNMF(9, max_iter=5)).fit(REVIEWS.texts, REVIEWS.ratings)
+    many = TopicModel(JBNMF(9, max_iter=5)).fit(REVIEWS.texts, REVIEWS.ratings)
     assert "1 more theme\n" in repr(many.explain(REVIEWS.texts[0]))
 
 
 # Bad input
 
 
-def test_what_is_no_text_is_an_error_that_says_so(one):
+def test_an_input_that_is_not_a_text_is_an_error(one):
     for given in (None, 5, ["a list"]):
         with pytest.raises(InputError, match="every text must be a string"):
             one.explain(given)
 
 
-def test_a_model_that_is_not_fitted_says_so():
+def test_a_model_that_is_not_fitted_raises():
     with pytest.raises(NotFittedError):
         TextResponseModel().explain("text")

@@ -1,11 +1,12 @@
 """Groups and periods: laws of shrunk means, agreement with the table of drivers, periods and changes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from textsignal.reading.spoken import Spoken
 
 from textsignal.errors import InputError
 from textsignal.families import Binomial
@@ -21,6 +22,7 @@ from textsignal.insight.groups import (
     periods_of,
     trends_of,
 )
+from textsignal.reading.mentions import Mentions
 
 MEASURES = ("mentions", "tone", "cost", "gain")
 
@@ -29,21 +31,22 @@ FAMILY = Binomial(4, 1)
 
 
 def documents(n=600, themes=3, seed=0, weight=None):
-    """Documents that say something, with no difference between any groups."""
+    """Mentions in texts, without a difference between groups."""
     rng = np.random.default_rng(seed)
-    spoken = rng.random((n, themes)) < 0.6
-    tone = rng.normal(0.1, 0.5, (n, themes)) * spoken
+    mentioned = rng.random((n, themes)) < 0.6
+    tone = rng.normal(0.1, 0.5, (n, themes)) * mentioned
     eta = 0.4 + tone.sum(axis=1)
     shares = np.full((n, themes), 1 / themes)
-    return Spoken(FAMILY, eta, tone, shares, spoken, np.full(n, np.nan), np.ones(n) if weight is None else weight)
+    weight = np.ones(n) if weight is None else weight
+    return Mentions(FAMILY, eta, tone, shares, mentioned, np.full(n, np.nan), weight)
 
 
-def with_problem(spoken, rows, theme=0, by=-1.0):
-    """Return documents of which some speak worse of a theme."""
-    tone = spoken.tone.copy()
-    tone[rows, theme] += by * spoken.spoken[rows, theme]
+def with_problem(mentions, rows, theme=0, by=-1.0):
+    """Return texts of which some are more negative about a theme."""
+    tone = mentions.tone.copy()
+    tone[rows, theme] += by * mentions.mentioned[rows, theme]
     eta = 0.4 + tone.sum(axis=1)
-    return Spoken(FAMILY, eta, tone, spoken.shares, spoken.spoken, spoken.responses, spoken.weight)
+    return replace(mentions, eta=eta, tone=tone)
 
 
 def groups_of(n=600, k=6):
@@ -74,9 +77,9 @@ def test_the_mean_of_all_is_the_weighted_mean_of_groups():
 
 
 def test_one_group_of_all_documents_is_all():
-    spoken = documents()
-    found = compare_groups(spoken, pd.Series(["all"] * 600))
-    table = driver_table(spoken)
+    mentions = documents()
+    found = compare_groups(mentions, pd.Series(["all"] * 600))
+    table = driver_table(mentions)
     for name in ("mentions", "cost", "gain"):
         means = getattr(found, name)
         np.testing.assert_allclose(means.shrunk[0], means.overall)
@@ -84,7 +87,7 @@ def test_one_group_of_all_documents_is_all():
     assert not any(getattr(found, name).clear.any() for name in MEASURES)
 
 
-def test_equal_groups_are_drawn_all_the_way():
+def test_equal_groups_are_shrunk_to_the_mean():
     values = np.tile([0.0, 1.0, 2.0], 8)
     found = group_means(values, np.ones(24), np.repeat(np.arange(4), 6), 4)
     np.testing.assert_allclose(found.shrunk, 1.0)
@@ -92,7 +95,7 @@ def test_equal_groups_are_drawn_all_the_way():
     assert not found.clear.any()
 
 
-def test_the_more_documents_the_less_a_group_is_drawn():
+def test_larger_groups_are_shrunk_less():
     rng = np.random.default_rng(2)
     codes = np.repeat(np.arange(4), (400, 200, 40, 8))
     values = rng.normal(size=648) + np.array([1.0, -1.0, 1.0, -1.0])[codes]
@@ -102,7 +105,7 @@ def test_the_more_documents_the_less_a_group_is_drawn():
     assert (np.diff(found.sd) > 0).all()
 
 
-def test_known_variances_are_found_again():
+def test_known_variances_are_recovered():
     """Between and within variance of a simulation, by what the shrinkage makes of them."""
     rng = np.random.default_rng(3)
     n_groups, n_each, between, within = 400, 25, 0.3**2, 1.0
@@ -132,9 +135,9 @@ def test_whole_weights_are_repeated_documents():
 
 
 def test_means_of_groups_are_their_drivers():
-    spoken, groups = documents(), groups_of()
-    found = compare_groups(spoken, groups)
-    table = grouped_drivers(spoken, groups).set_index(["group", "theme"])
+    mentions, groups = documents(), groups_of()
+    found = compare_groups(mentions, groups)
+    table = grouped_drivers(mentions, groups).set_index(["group", "theme"])
     for g, name in enumerate(found.names):
         for k in range(3):
             row = table.loc[(name, k)]
@@ -147,11 +150,11 @@ def test_means_of_groups_are_their_drivers():
             )
 
 
-def test_tone_is_what_it_adds_to_predictions_of_those_who_speak():
-    spoken = documents()
-    found = compare_groups(spoken, groups_of())
-    rows = np.flatnonzero((groups_of() == found.names[2]) & spoken.spoken[:, 1])
-    added = FAMILY.mean(spoken.eta[rows]) - FAMILY.mean(spoken.eta[rows] - spoken.tone[rows, 1])
+def test_tone_is_its_contribution_to_predictions_of_texts_with_mentions():
+    mentions = documents()
+    found = compare_groups(mentions, groups_of())
+    rows = np.flatnonzero((groups_of() == found.names[2]) & mentions.mentioned[:, 1])
+    added = FAMILY.mean(mentions.eta[rows]) - FAMILY.mean(mentions.eta[rows] - mentions.tone[rows, 1])
     assert found.tone.mean[2, 1] == pytest.approx(added.mean())
     assert found.spoken[2, 1] == rows.size
 
@@ -183,12 +186,12 @@ def test_few_documents_are_marked():
     assert found.few[1].any()
 
 
-def test_a_theme_that_a_group_never_speaks_of_is_as_over_all():
-    spoken = documents()
-    silent = spoken.spoken.copy()
-    silent[::6, 2] = False
-    spoken = Spoken(FAMILY, spoken.eta, spoken.tone * silent, spoken.shares, silent, spoken.responses, spoken.weight)
-    found = compare_groups(spoken, groups_of())
+def test_a_theme_that_a_group_never_mentions_is_shrunk_to_the_mean_of_all():
+    mentions = documents()
+    mentioned = mentions.mentioned.copy()
+    mentioned[::6, 2] = False
+    mentions = replace(mentions, tone=mentions.tone * mentioned, mentioned=mentioned)
+    found = compare_groups(mentions, groups_of())
     g = found.names.index("g0")
     assert np.isnan(found.tone.mean[g, 2])
     assert found.tone.shrunk[g, 2] == pytest.approx(found.tone.overall[2])
@@ -196,31 +199,31 @@ def test_a_theme_that_a_group_never_speaks_of_is_as_over_all():
     assert found.mentions.clear[g, 2] == -1
 
 
-def test_a_theme_of_which_nobody_speaks_does_no_harm():
-    spoken = documents()
-    spoken.spoken[:, 1] = False
-    found = compare_groups(spoken, groups_of())
+def test_a_theme_without_mentions_is_never_clear():
+    mentions = documents()
+    mentions.mentioned[:, 1] = False
+    found = compare_groups(mentions, groups_of())
     assert not found.mentions.clear[:, 1].any()
     assert not found.tone.clear[:, 1].any()
     assert found.few[:, 1].all()
 
 
-def test_groups_as_many_as_documents_are_drawn_all_the_way():
+def test_groups_of_one_text_each_are_shrunk_to_the_mean():
     found = compare_groups(documents(50), pd.Series(np.arange(50)))
     np.testing.assert_allclose(found.cost.shrunk, np.tile(found.cost.overall, (50, 1)))
     assert not found.cost.clear.any()
 
 
-def test_documents_without_a_group_are_left_out():
-    spoken, groups = documents(), groups_of().astype(object)
+def test_texts_without_a_group_are_excluded():
+    mentions, groups = documents(), groups_of().astype(object)
     groups[:300] = None
-    found = compare_groups(spoken, groups)
-    expected = compare_groups(spoken.at(np.arange(300, 600)), groups.iloc[300:])
+    found = compare_groups(mentions, groups)
+    expected = compare_groups(mentions.at(np.arange(300, 600)), groups.iloc[300:])
     np.testing.assert_array_equal(found.tone.shrunk, expected.tone.shrunk)
     assert found.documents.sum() == 300
 
 
-def test_groups_stand_by_size_then_by_name_and_those_without_weight_are_left_out():
+def test_groups_are_sorted_by_size_then_by_name_and_those_without_weight_are_excluded():
     groups = pd.Series(["b"] * 200 + ["a"] * 200 + ["c"] * 100 + ["d"] * 100)
     weight = np.where(groups == "d", 0.0, 1.0)
     assert compare_groups(documents(weight=weight), groups).names == ("a", "b", "c")
@@ -229,15 +232,15 @@ def test_groups_stand_by_size_then_by_name_and_those_without_weight_are_left_out
 
 
 def test_the_order_of_documents_does_not_matter():
-    spoken, groups, order = documents(), groups_of(), np.random.default_rng(5).permutation(600)
-    one, other = compare_groups(spoken, groups), compare_groups(spoken.at(order), groups.iloc[order])
+    mentions, groups, order = documents(), groups_of(), np.random.default_rng(5).permutation(600)
+    one, other = compare_groups(mentions, groups), compare_groups(mentions.at(order), groups.iloc[order])
     assert one.names == other.names
     np.testing.assert_allclose(one.tone.shrunk, other.tone.shrunk)
 
 
-def test_codes_and_names_say_the_same_as_groups():
-    spoken, groups = documents(), groups_of()
-    one, other = compare_groups(spoken, groups), compare(spoken, np.arange(600) % 6, [f"g{k}" for k in range(6)])
+def test_codes_and_names_give_the_same_comparison_as_groups():
+    mentions, groups = documents(), groups_of()
+    one, other = compare_groups(mentions, groups), compare(mentions, np.arange(600) % 6, [f"g{k}" for k in range(6)])
     assert one.names == other.names
     np.testing.assert_array_equal(one.cost.shrunk, other.cost.shrunk)
 
@@ -330,12 +333,12 @@ def test_periods_of_few_dates_lose_none():
 
 
 def test_means_of_periods_are_those_of_their_documents():
-    spoken, times = documents(), days("2012-01-01", "2014-12-31", 600)
+    mentions, times = documents(), days("2012-01-01", "2014-12-31", 600)
     periods = periods_of(times)
-    found = compare_periods(spoken, periods)
+    found = compare_periods(mentions, periods)
     for g in range(len(periods.names)):
         rows = periods.codes == g
-        np.testing.assert_allclose(found.mentions.mean[g], spoken.spoken[rows].mean(axis=0))
+        np.testing.assert_allclose(found.mentions.mean[g], mentions.mentioned[rows].mean(axis=0))
 
 
 def test_what_changes_is_found_and_what_does_not_is_not():
@@ -356,9 +359,9 @@ def test_the_thirds_are_thirds():
 
 
 def test_the_error_of_a_change_is_that_of_a_difference_of_means():
-    spoken, times = documents(3000), days("2012-01-01", "2014-12-31", 3000)
-    trends = trends_of(spoken, times)
-    first, last = (spoken.spoken[rows, 0] for rows in (times <= trends.until, times >= trends.since))
+    mentions, times = documents(3000), days("2012-01-01", "2014-12-31", 3000)
+    trends = trends_of(mentions, times)
+    first, last = (mentions.mentioned[rows, 0] for rows in (times <= trends.until, times >= trends.since))
     assert trends.mentions.after[0] - trends.mentions.before[0] == pytest.approx(last.mean() - first.mean())
     expected = np.sqrt(first.var() / first.size + last.var() / last.size)
     assert trends.mentions.error[0] == pytest.approx(expected, rel=0.01)
@@ -381,8 +384,8 @@ def test_dates_with_many_equals_still_have_a_first_and_a_last(years):
 
 
 def test_the_order_of_dated_documents_does_not_matter():
-    spoken, times = documents(), days("2012-01-01", "2014-12-31", 600)
+    mentions, times = documents(), days("2012-01-01", "2014-12-31", 600)
     order = np.argsort(times, kind="stable")
     assert periods_of(times).names == periods_of(times[order]).names
-    one, other = trends_of(spoken, times), trends_of(spoken.at(order), times[order])
+    one, other = trends_of(mentions, times), trends_of(mentions.at(order), times[order])
     np.testing.assert_allclose(one.tone.after, other.tone.after)

@@ -57,7 +57,7 @@ def test_titles_do_not_promise_what_nobody_knows():
 
 def test_without_ranges_nothing_is_said_of_them():
     class Bare:
-        label, cost, gain, reach, well, badly = "noise", 0.06, 0.01, 0.3, 0.1, 0.5
+        label, cost, gain, mentions, praise, complaints = "noise", 0.06, 0.01, 0.3, 0.1, 0.5
         mean_response = mean_elsewhere = None
 
     assert range_of(Bare, "cost") is None

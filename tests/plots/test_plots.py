@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from copy import deepcopy
 from itertools import combinations
 
 import matplotlib as mpl
@@ -11,9 +12,10 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from textsignal import JBNMF, TextResponseModel, load, plots
+from textsignal import JBNMF, TextResponseModel, TopicModel, load, plots
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
+from textsignal.palette import topic_colors
 
 REVIEWS = synthetic_reviews(300, seed=4)
 NEW = synthetic_reviews(200, seed=5)
@@ -41,25 +43,37 @@ FIGURES = {
     "calibration": lambda model, ax=None: plots.calibration(model, NEW.texts, NEW.ratings, ax=ax),
     "response_distribution": lambda model, ax=None: plots.response_distribution(model, ax),
     "word_cloud": lambda model, ax=None: plots.word_cloud(model, ax=ax),
-    "word_cloud of a theme": lambda model, ax=None: plots.word_cloud(model, 0, ax=ax),
+    "word_cloud of a topic": lambda model, ax=None: plots.word_cloud(model, 0, ax=ax),
     "skill_path": lambda model, ax=None: plots.skill_path(PATH, x="n_themes", ax=ax),
 }
 
 
-def fitted(n_themes):
-    return TextResponseModel(estimator=JBNMF(n_themes, max_iter=20, n_jobs=1)).fit(REVIEWS.texts, REVIEWS.ratings)
+def fitted(n_topics):
+    return TopicModel(JBNMF(n_topics, max_iter=20, n_jobs=1)).fit(REVIEWS.texts, REVIEWS.ratings)
+
+
+def of_themes():
+    return TextResponseModel(5, n_jobs=1).fit(REVIEWS.texts, REVIEWS.ratings)
 
 
 @pytest.fixture(scope="module", params=[1, 14, 50, "hard labels"])
 def model(request):
     if request.param == "hard labels":
-        return fitted(5).rename(dict(enumerate(HARD_LABELS)))
+        return of_themes().rename(dict(enumerate(HARD_LABELS)))
     return fitted(request.param)
 
 
 @pytest.fixture(scope="module")
 def one():
     return fitted(5)
+
+
+def table_of(model, n_terms=10):
+    """Topics with effect and prevalence; themes with gain less cost, and share of the text."""
+    if isinstance(model, TopicModel):
+        return model.topics(n_terms)
+    table = model.themes(n_terms)
+    return table.assign(topic=table["theme"], effect=table["gain"] - table["cost"], prevalence=table["share"])
 
 
 def boxes(texts):
@@ -90,7 +104,7 @@ def test_a_figure_is_one_column_wide_and_nothing_is_cut_off(model, name):
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_no_label_lies_on_another(model, name):
+def test_labels_do_not_overlap(model, name):
     figure = FIGURES[name](model)
     figure.draw_without_rendering()
     for one, other in combinations(boxes(written(figure.axes[0])), 2):
@@ -110,11 +124,11 @@ def test_a_figure_is_drawn_into_given_axes(one, name):
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_the_users_settings_and_the_model_stay_as_they_were(one, name):
-    settings, table = dict(mpl.rcParams), one.themes()
+def test_a_figure_changes_neither_settings_nor_model(one, name):
+    settings, table = dict(mpl.rcParams), table_of(one)
     FIGURES[name](one)
     assert dict(mpl.rcParams) == settings
-    assert one.themes().equals(table)
+    assert table_of(one).equals(table)
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -134,28 +148,28 @@ def test_pyplot_is_left_alone():
 
 
 @pytest.mark.parametrize(("name", "column"), [("effects", "effect"), ("prevalence", "prevalence")])
-def test_bars_are_the_themes_numbers_in_their_colours(model, name, column):
+def test_bars_are_the_numbers_of_topics_in_their_colours(model, name, column):
     ax = FIGURES[name](model).axes[0]
-    table = model.themes().sort_values(column, ascending=False, kind="stable")
+    table = table_of(model).sort_values(column, ascending=False, kind="stable")
     np.testing.assert_allclose([bar.get_width() for bar in ax.patches], table[column])
-    colors = plots.theme_colors(len(table))
-    assert [to_hex(bar.get_facecolor()).upper() for bar in ax.patches] == [colors[k] for k in table["theme"]]
+    colors = topic_colors(len(table))
+    assert [to_hex(bar.get_facecolor()).upper() for bar in ax.patches] == [colors[k] for k in table["topic"]]
     assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the first is on top
 
 
-def test_points_of_the_map_are_the_themes_in_their_colours(model):
+def test_points_of_the_map_are_the_topics_in_their_colours(model):
     (points,) = plots.effect_map(model).axes[0].collections
-    table = model.themes()
+    table = table_of(model)
     np.testing.assert_allclose(points.get_offsets(), table[["effect", "prevalence"]])
-    colors = plots.theme_colors(len(table))
-    assert [to_hex(color).upper() for color in points.get_facecolors()] == [colors[k] for k in table["theme"]]
+    colors = topic_colors(len(table))
+    assert [to_hex(color).upper() for color in points.get_facecolors()] == [colors[k] for k in table["topic"]]
 
 
 def test_labels_of_the_map_stand_clear_of_points_and_inside_the_axes(model):
     ax = plots.effect_map(model).axes[0]
     ax.figure.draw_without_rendering()
     frame = ax.get_window_extent()
-    centres = ax.transData.transform(model.themes()[["effect", "prevalence"]])
+    centres = ax.transData.transform(table_of(model)[["effect", "prevalence"]])
     assert len(ax.texts) >= min(len(centres), 5)
     for box in boxes(ax.texts):
         assert not any(box.contains(x, y) for x, y in centres)
@@ -163,18 +177,18 @@ def test_labels_of_the_map_stand_clear_of_points_and_inside_the_axes(model):
         assert frame.y0 - 1 <= box.y0 < box.y1 <= frame.y1 + 1
 
 
-def test_terms_have_their_shares_in_the_theme_and_in_all_text(one):
-    shown = one.themes(7).set_index("theme")["terms"][2]
-    themes, prevalence = one.estimator_.components_, one.themes().set_index("theme")["prevalence"].sort_index()
-    profiles = themes / themes.sum(axis=1, keepdims=True)
+def test_terms_have_their_shares_in_the_topic_and_in_all_text(one):
+    shown = table_of(one, 7).set_index("topic")["terms"][2]
+    topics, prevalence = one.components_, table_of(one).set_index("topic")["prevalence"].sort_index()
+    profiles = topics / topics.sum(axis=1, keepdims=True)
     columns = [one.vectorizer_.vocabulary_[term] for term in shown]
     ax = plots.terms(one, 2, n=7).axes[0]
     widths = [bar.get_width() for bar in ax.patches]
     np.testing.assert_allclose(widths[:7], profiles[2, columns])
     np.testing.assert_allclose(widths[7:], prevalence.to_numpy() @ profiles[:, columns])
     assert [tick.get_text() for tick in ax.get_yticklabels()] == shown
-    named = one.rename(2, "mine")
-    assert plots.terms(named, "mine").axes[0].get_title("left") == "mine"
+    label = table_of(one).loc[2, "label"]
+    assert plots.terms(one, label).axes[0].get_title("left") == plots.plain(label, plots.LIST_LABEL)
 
 
 def test_calibration_shows_means_and_their_errors(one):
@@ -237,11 +251,9 @@ def test_a_loaded_model_has_no_responses_to_show(one, tmp_path):
         plots.response_distribution(load(tmp_path / "model"))
 
 
-def test_a_theme_that_died_has_no_cloud(one):
-    dead = one.rename({})
-    themes, weights = one.reader_.mergeable
-    alive = np.array([1.0, 0, 1, 1, 1])
-    dead.reader_ = one.reader_.with_themes(themes * alive[:, None], weights * alive, one.observed()[0])
-    with pytest.raises(InputError, match="theme 1 has no terms"):
+def test_a_topic_without_terms_has_no_cloud(one):
+    dead = deepcopy(one)
+    dead.estimator_.components_[1] = 0
+    with pytest.raises(InputError, match="topic 1 has no terms"):
         plots.word_cloud(dead, 1)
     assert len(plots.effects(dead).axes[0].patches) == 5

@@ -1,12 +1,14 @@
 """Covariates, offset and weights as columns of a table: fit, predict, drivers and report, and the command line."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from textsignal import TextResponseModel
 from textsignal.cli import main
-from textsignal.data.roles import beside_texts
+from textsignal.data.roles import Roles, beside_texts
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.insight.inputs import as_times
@@ -21,16 +23,16 @@ TABLE = synthetic_reviews(300, seed=1).to_frame().assign(
     log_nights="0.5",
     times="1",
 )  # fmt: skip
-NAMES = {"covariates": ["price", "country"], "offset": "log_nights", "weights": "times"}
+PLAIN = Roles("review", ("rating",))
+COLUMNS = replace(PLAIN, covariates=("price", "country"), offset="log_nights", weights="times")
 
 
 @pytest.fixture(scope="module")
 def analysis():
-    model = TextResponseModel(4, n_jobs=1)
-    return analyse(TABLE, text="review", response="rating", model=model, **NAMES)
+    return analyse(TABLE, COLUMNS, TextResponseModel(4, n_jobs=1))
 
 
-def test_columns_of_texts_that_are_numbers_become_numbers(analysis):
+def test_covariates_written_in_numbers_are_numbers(analysis):
     assert analysis.model.covariate_effects_["name"].tolist()[0] == "price"
     assert analysis.model.naming_.given == "price, country and the offset"
     assert analysis.model.naming_.response == "rating"
@@ -44,7 +46,7 @@ def test_covariates_may_be_categories_of_pandas(cells):
 
 
 @pytest.mark.parametrize("cell", [{"id": 7}, "\ud800"])
-def test_a_cell_that_is_no_category_is_named(cell):
+def test_a_cell_that_is_not_a_category_is_named(cell):
     with pytest.raises(
         InputError, match=r"column 'country': row 2 holds a (dict|str) \(.*\), which cannot name a group"
     ):
@@ -69,48 +71,48 @@ def test_a_table_is_predicted_by_its_own_covariates(analysis):
 
 
 def test_drivers_of_the_table_are_those_of_all_its_rows(analysis):
-    found = drivers_table(analysis.model, TABLE, text="review", response="rating", offset="log_nights", weights="times")
+    found = drivers_table(analysis.model, TABLE, replace(PLAIN, offset="log_nights", weights="times"))
     pd.testing.assert_frame_equal(pd.DataFrame(found), pd.DataFrame(analysis.model.drivers()))
 
 
-def test_the_page_says_what_it_is_given(analysis, tmp_path):
+def test_the_page_names_covariates_and_offset(analysis, tmp_path):
     path = tmp_path / "report.html"
-    report_table(analysis.model, TABLE, path, text="review", response="rating", offset="log_nights")
+    report_table(analysis.model, TABLE, path, replace(PLAIN, offset="log_nights"))
     page = path.read_text(encoding="utf-8")
     assert "All of this is given price, country and the offset" in page
     assert "Covariates are set to their averages" in page
 
 
-def test_rows_that_lack_a_covariate_are_bad():
+def test_rows_without_a_covariate_are_bad():
     holed = TABLE.assign(country=TABLE["country"].mask(TABLE.index == 4, " "), times=["-1", *["1"] * 299])
-    options = {"text": "review", "response": "rating", "model": TextResponseModel(4, n_jobs=1)}
+    model = TextResponseModel(4, n_jobs=1)
     with pytest.raises(InputError, match=r"1 missing country \(row 5\), 1 weight that cannot be used \(row 1: '-1'\)"):
-        analyse(holed, **options, **NAMES)
-    assert analyse(holed, **options, **NAMES, on_bad_rows="drop").summary.rows == 298
+        analyse(holed, COLUMNS, model)
+    assert analyse(holed, COLUMNS, model, on_bad_rows="drop").summary.rows == 298
 
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_a_covariate_that_becomes_infinite_is_named_by_its_row_in_the_table(seed):
-    """Rows that are left out or held back do not change its number."""
+    """Rows that are excluded or held out do not change its number."""
     good = TABLE.assign(nights=1.0 + np.arange(300) % 7)
     bad = good.assign(nights=good["nights"].mask(good.index == 9, 0))
-    options = {"text": "review", "response": "rating", "on_bad_rows": "drop", "seed": seed}
+    options = {"on_bad_rows": "drop", "seed": seed}
     model = TextResponseModel(4, n_jobs=1, formula="log(nights)")
     message = r"log\(nights\) of the formula is not a finite number.* in row 10: nights 0 "
     with pytest.raises(InputError, match=message):
-        analyse(bad.assign(review=bad["review"].mask(bad.index == 3)), **options, model=model)
+        analyse(bad.assign(review=bad["review"].mask(bad.index == 3)), PLAIN, model, **options)
     with pytest.raises(InputError, match=message):
-        predict_table(analyse(good, **options, model=model).model, bad, "review")
+        predict_table(analyse(good, PLAIN, model, **options).model, bad, "review")
 
 
 def test_a_level_of_one_row_is_not_held_out():
     rare = TABLE.assign(country=[f"c{i}" if i < 40 else "it" for i in range(300)])
     model = TextResponseModel(4, family="binomial", n_jobs=1)
-    found = analyse(rare, text="review", response="rating", model=model, covariates=["country"])
-    assert not found.documents["held_out"][:40].any()
+    found = analyse(rare, replace(PLAIN, covariates=("country",)), model)
+    assert not found.texts["held_out"][:40].any()
 
 
-def test_later_cells_are_left_as_they_are():
+def test_cells_of_new_tables_are_not_made_numbers():
     """A category of which only levels that look like numbers are left."""
     cells = beside_texts(pd.DataFrame({"size": ["01", " 1 ", ""]}), ["size"]).covariates["size"]
     assert cells.tolist()[:2] == ["01", "1"]

@@ -3,8 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from textsignal.several import TextResponsesModel
-from textsignal.workflow.several import predict_several
 
 from textsignal.data.read import read_table
 from textsignal.datasets import synthetic_reviews
@@ -15,12 +13,12 @@ from textsignal.workflow.stream import PredictedRows, predict_batches, predict_f
 
 N = 230
 REVIEWS = synthetic_reviews(N, seed=2)
-#: Long, short, empty and unknown texts, covariates, offset and something to keep.
+#: Long, short, empty and unknown texts, covariates, offset and a column to keep.
 TABLE = REVIEWS.to_frame().assign(
     price=np.linspace(20, 300, N), country=np.resize(["it", "fr", "de"], N), log=np.sin(np.arange(N))
 )
 TABLE.loc[[3, 100, 229], "review"] = ["", "xqzv", "not. NOT good, never!"]
-KINDS = ("themes", "ordinal", "with covariates", "classes", "several", "predictive")
+KINDS = ("themes", "ordinal", "with covariates", "classes", "several")
 
 
 @pytest.fixture(scope="module")
@@ -36,16 +34,9 @@ def models():
             texts, ratings, covariates=covariates, offset=TABLE["log"]
         ),
         "classes": TextResponseModel(**options).fit(texts, names),
-        "several": TextResponsesModel(**options).fit(texts, several),
-        "predictive": TextResponseModel(training="predictive", max_terms=50, **options).fit(texts, ratings),
+        "several": TextResponseModel(**options).fit(texts, several),
         "ordinal": TextResponseModel(family="ordinal", **options).fit(texts, ratings),
     }
-
-
-def of_the_whole(model, table, keep=(), offset=None):
-    if isinstance(model, TextResponsesModel):
-        return predict_several(model, table, "review", keep=keep)
-    return predict_table(model, table, "review", keep=keep, offset=offset)
 
 
 @pytest.mark.parametrize("rows", [1, 7, 1000])
@@ -53,7 +44,7 @@ def of_the_whole(model, table, keep=(), offset=None):
 def test_batches_are_the_predictions_of_the_whole_bit_for_bit(models, kind, rows):
     table = TABLE[:20] if rows == 1 else TABLE
     offset = "log" if kind == "with covariates" else None
-    expected = of_the_whole(models[kind], table, ["price"], offset)
+    expected = predict_table(models[kind], table, "review", keep=["price"], offset=offset)
     parts = list(predict_batches(models[kind], table, "review", keep=["price"], offset=offset, batch_rows=rows))
     assert max(map(len, parts)) <= rows
     found = pd.concat(parts, ignore_index=True)
@@ -77,7 +68,7 @@ def test_files_of_a_pattern_become_one_file(tmp_path, models, name):
     assert found["row"].astype(int).tolist() == list(range(1, N + 1))
 
 
-def test_what_is_wrong_is_said_with_its_file_and_rows(tmp_path, models):
+def test_errors_name_file_and_rows(tmp_path, models):
     model = models["with covariates"]
     TABLE[:100].to_csv(tmp_path / "1.csv", index=False)
     TABLE[100:].assign(country=["it"] * 70 + ["xx"] + ["it"] * 59).to_csv(tmp_path / "2.csv", index=False)
@@ -96,7 +87,7 @@ def test_what_is_wrong_is_said_with_its_file_and_rows(tmp_path, models):
     assert "keep='some' is not known" in error_of(keep="some")
 
 
-def test_words_are_no_offset(models):
+def test_an_offset_in_words_is_an_error(models):
     table = TABLE.assign(log="yes")
     with pytest.raises(InputError, match="the offset is not written in numbers"):
         list(predict_batches(models["with covariates"], table, "review", offset="log"))

@@ -58,7 +58,6 @@ for command, example in EXAMPLES.items():
 #: Arguments of Python whose flag has another name.
 OTHER_NAMES = {
     "n_themes": "themes",
-    "n_topics": "topics",
     "n_jobs": "jobs",
     "random_state": "seed",
     "n_refits": "refits",

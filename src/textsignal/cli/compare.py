@@ -28,8 +28,8 @@ from textsignal.cli.options import (
     families_of,
     scale_of,
 )
-from textsignal.cli.tables import columns_in, what_was_read
-from textsignal.data.write import check_not_input, whole_folder
+from textsignal.cli.tables import check_results, columns_in, what_was_read
+from textsignal.data.write import whole_folder
 
 if TYPE_CHECKING:
     from textsignal.evaluation.compare import Comparison
@@ -49,9 +49,7 @@ def compare(
     folds: Annotated[int, typer.Option("--folds", min=2, help="Number of folds.")] = 5,
     themes: Annotated[int, typer.Option("--themes", "-k", min=1, help="Number of themes.")] = 10,
     levels: LevelsOption = None,
-    family: Annotated[
-        str | None, typer.Option("--family", help="What kind of response it is.", show_default="auto")
-    ] = None,
+    family: Annotated[str | None, typer.Option("--family", help="Family of the response.", show_default="auto")] = None,
     language: LanguageOption = "english",
     on_bad_rows: BadRowsOption = OnBadRows.error,
     encoding: EncodingOption = None,
@@ -79,7 +77,7 @@ def compare(
         n_jobs=jobs,
     )
     if output is not None:
-        check_not_input(output / file.name, [file] if file.name in RESULTS else [])
+        check_results(output, RESULTS, source)
     with nullcontext() if output is None else whole_folder(output, force=force) as folder:
         read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
         together = f", rows of a {groups} together" if groups else ""
@@ -156,7 +154,7 @@ def _caption(comparison: Comparison, over: str) -> str:
     first, second = comparison.measures
     names = ", ".join(dict.fromkeys(comparison.families))
     return (
-        f"{first.label}: more is better; {second.label}: of the chance that each response was given, less is better "
+        f"{first.label}: more is better; {second.label}: of the probability of each given response, less is better "
         f"(family: {names}); against ours: method less textsignal ± its standard error {over}, for these fits; folds "
         "better: in which the method is ahead of ours"
     )

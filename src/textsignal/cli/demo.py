@@ -18,7 +18,7 @@ DEMO_THEMES, DEMO_REVIEWS = 14, 3000
 
 
 def demo(
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Where to write.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder to write to.")] = None,
     force: ForceOption = False,
     jobs: JobsOption = -1,
 ) -> None:

@@ -35,15 +35,19 @@ def drivers(
     files: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Table of texts; without it those of training. Of several, of a folder of Parquet files or a pattern in "
-            "quotes such as 'reviews/*.parquet', at most 100,000 rows at random.",
+            help="Table of texts; by default those of training. Of several files, a folder of Parquet files or a "
+            "pattern in quotes such as 'reviews/*.parquet', at most 100,000 rows at random are used.",
             metavar="[FILES]...",
         ),
     ] = None,
     text: Annotated[str | None, typer.Option("--text", "-t", help="Column that holds the texts.")] = None,
     response: Annotated[
         str | None,
-        typer.Option("--response", "-r", help="Column that holds the response, for its means; which one, of several."),
+        typer.Option(
+            "--response",
+            "-r",
+            help="Column that holds the response, for its means; of a model of several, the response to show.",
+        ),
     ] = None,
     label: ClassOption = None,
     by: ByOption = None,
@@ -58,7 +62,7 @@ def drivers(
     sheet: SheetOption = None,
     force: ForceOption = False,
 ) -> None:
-    """Show what to fix first and what to keep: how often each theme comes up, how, and at what cost and gain."""
+    """Show what to fix first and what to keep: mentions, complaints, praise, cost and gain of each theme."""
     from textsignal.data.roles import Roles
     from textsignal.data.source import Source
     from textsignal.insight.drivers import stacked

@@ -66,11 +66,14 @@ def effects(
     groups: ClustersOption = None,
     method: Annotated[
         IntervalMethod,
-        typer.Option("--method", help="plugin takes themes and tone as known beforehand, and is too narrow."),
+        typer.Option(
+            "--method",
+            help="Method of the intervals; plugin takes themes and tone as known, so its intervals are too narrow.",
+        ),
     ] = IntervalMethod.crossfit,
-    level: Annotated[float, typer.Option("--level", help="Of the intervals.")] = 0.95,
+    level: Annotated[float, typer.Option("--level", help="Level of the intervals.")] = 0.95,
     refits: Annotated[int, typer.Option("--refits", min=2, help="Samples of the bootstrap.")] = 200,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of samples and halves.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of samples and halves.")] = 0,
     offset: OffsetOption = None,
     weights: WeightsOption = None,
     memory: SampleMemoryOption = None,

@@ -49,8 +49,8 @@ from textsignal.cli.options import (
     scale_of,
 )
 from textsignal.cli.screen import RESULTS, show_analysis
-from textsignal.cli.tables import columns_in, engine_of, is_source, named, say_choice, what_was_read
-from textsignal.data.write import check_not_input, whole_folder
+from textsignal.cli.tables import check_results, columns_in, engine_of, is_source, named, say_choice, what_was_read
+from textsignal.data.write import whole_folder
 from textsignal.errors import InputError
 
 
@@ -140,7 +140,7 @@ def fit(
     }
     page: dict[str, Any] = {"with_texts": not no_texts, "mask": not no_mask, "n_documents": documents}
     what = "an automatic number of themes" if isinstance(themes, str) else count(themes, "theme")
-    check_not_input(output / RESULTS[0], [file for file in source.files if file.name in RESULTS])
+    check_results(output, RESULTS, source)
     with whole_folder(output, force=force) as place:
         if is_source(files, memory, folder, engine, scheduler):
             _check_flags(
@@ -186,6 +186,6 @@ def _check_flags(given: dict[str, object]) -> None:
     for flag, value in given.items():
         if value:
             raise InputError(
-                f"{flag} cannot be had of files that are read in batches (several, a pattern, a folder, or with "
+                f"{flag} cannot be used with files that are read in batches (several, a pattern, a folder, or with "
                 "--memory); leave it out, or give one file without --memory"
             )

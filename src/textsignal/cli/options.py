@@ -41,12 +41,14 @@ FAMILIES = (
 )
 
 ModelArgument = Annotated[Path, typer.Argument(help="Folder of a model that `textsignal fit` wrote.")]
-FileArgument = Annotated[Path, typer.Argument(help="CSV, TSV, JSON, Parquet or Excel; packed too (.gz, .zip, ...).")]
+FileArgument = Annotated[
+    Path, typer.Argument(help="CSV, TSV, JSON, Parquet or Excel; compressed too (.gz, .zip, ...).")
+]
 FilesArgument = Annotated[
     list[str],
     typer.Argument(
-        help="CSV, TSV, JSON, Parquet or Excel; packed too (.gz, .zip, ...). Several, a folder of Parquet files, or a "
-        "pattern in quotes such as 'reviews/*.parquet' are read in batches, and may be larger than memory.",
+        help="CSV, TSV, JSON, Parquet or Excel; compressed too (.gz, .zip, ...). Several, a folder of Parquet files, "
+        "or a pattern in quotes such as 'reviews/*.parquet' are read in batches, and may be larger than memory.",
         metavar="FILES...",
     ),
 ]
@@ -54,8 +56,8 @@ MemoryOption = Annotated[
     str | None,
     typer.Option(
         "--memory",
-        help="What a fit may take, such as 4GB: rows are read in batches, tone is learnt from all of them, themes from "
-        "a random sample.",
+        help="Memory limit, such as 4GB: rows are read in batches; tone is learnt from all of them, themes from a "
+        "random sample.",
         show_default="4GB for several files, else one file is read whole",
         rich_help_panel=ADVANCED,
     ),
@@ -64,8 +66,8 @@ FolderOption = Annotated[
     Path | None,
     typer.Option(
         "--folder",
-        help="Where numbers of files that are read in batches are kept: a fit that was stopped goes on from there.",
-        show_default="kept nowhere",
+        help="Folder for intermediate results of files read in batches; a stopped fit resumes from it.",
+        show_default="none",
         rich_help_panel=ADVANCED,
     ),
 ]
@@ -73,7 +75,7 @@ EngineOption = Annotated[
     str | None,
     typer.Option(
         "--engine",
-        help="Who reads files in batches: this machine (local), or workers of Dask (dask).",
+        help="What reads files in batches: this machine (local) or Dask workers (dask).",
         show_default="local",
         rich_help_panel=ADVANCED,
     ),
@@ -89,7 +91,7 @@ SchedulerOption = Annotated[
 ]
 TextOption = Annotated[
     str | None,
-    typer.Option("--text", "-t", help="Column that holds the texts.", show_default="the only one that may hold them"),
+    typer.Option("--text", "-t", help="Column that holds the texts.", show_default="the only column of long texts"),
 ]
 ResponseOption = Annotated[
     str | None,
@@ -108,7 +110,7 @@ ResponsesOption = Annotated[
 ]
 TableOption = Annotated[
     Path | None,
-    typer.Option("--output", "-o", help="CSV, TSV, JSON, Parquet or Excel file, by its name; default the screen."),
+    typer.Option("--output", "-o", help="CSV, TSV, JSON, Parquet or Excel file; default the screen."),
 ]
 SampleMemoryOption = Annotated[
     str | None,
@@ -119,7 +121,7 @@ SampleMemoryOption = Annotated[
     ),
 ]
 LanguageOption = Annotated[
-    str, typer.Option("--language", help="Of the texts: whose stop words and negations are used, or none.")
+    str, typer.Option("--language", help="Language of the texts, for stop words and negations; or none.")
 ]
 MaxTermsOption = Annotated[
     int | None,
@@ -133,8 +135,8 @@ FamilyOption = Annotated[
     list[str] | None,
     typer.Option(
         "--family",
-        help="What kind of response it is; auto looks at it and takes what predicts held-back texts best. "
-        "With several responses one for all, or name=family for some.",
+        help="Family of the response; auto takes the one that predicts held-out texts best. "
+        "For several responses one for all, or name=family for some.",
         metavar=f"[{'|'.join(FAMILIES)}]",
         show_default="auto",
         rich_help_panel=ADVANCED,
@@ -153,14 +155,14 @@ CovariatesOption = Annotated[
 FormulaOption = Annotated[
     str | None,
     typer.Option(
-        "--formula", help="What is made of covariates, such as 'log(price) * C(country)'.", rich_help_panel=ADVANCED
+        "--formula", help="Formula of covariates, such as 'log(price) * C(country)'.", rich_help_panel=ADVANCED
     ),
 ]
 OffsetOption = Annotated[
     str | None,
     typer.Option(
         "--offset",
-        help="Column of what is added to the linear predictor, such as log exposure.",
+        help="Column to add to the linear predictor, such as log exposure.",
         rich_help_panel=ADVANCED,
     ),
 ]
@@ -168,20 +170,21 @@ IntervalOption = Annotated[
     float | None,
     typer.Option(
         "--interval",
-        help="Level of ranges of what themes cost and bring, such as 0.95; takes as long as two or three fits.",
-        show_default="no ranges",
+        help="Level of intervals of cost and gain, such as 0.95; takes as long as two or three fits.",
+        show_default="no intervals",
     ),
 ]
 ClustersOption = Annotated[
     str | None,
     typer.Option(
         "--groups",
-        help="Column within which texts depend on each other, such as a hotel: ranges are wider.",
+        help="Column of clusters of dependent texts, such as a hotel; intervals account for them.",
         rich_help_panel=ADVANCED,
     ),
 ]
 WeightsOption = Annotated[
-    str | None, typer.Option("--weights", help="Column of how often each row counts.", rich_help_panel=ADVANCED)
+    str | None,
+    typer.Option("--weights", help="Column of weights: how often each row counts.", rich_help_panel=ADVANCED),
 ]
 OverOption = Annotated[
     str | None, typer.Option("--over", help="Column of dates; the report shows what changes over time.")
@@ -192,7 +195,7 @@ DocumentsOption = Annotated[
         "--documents",
         min=0,
         max=5000,
-        help="Documents to put into the report; a sample if there are more.",
+        help="Number of texts in the report; a sample if there are more.",
         rich_help_panel=ADVANCED,
     ),
 ]
@@ -202,44 +205,49 @@ SeedOption = Annotated[
 DeviceOption = Annotated[
     str,
     typer.Option(
-        "--device", help="Where themes and tone are learnt: cpu, or cuda for an NVIDIA card.", rich_help_panel=ADVANCED
+        "--device",
+        help="Device to learn themes and tone on: cpu, or cuda for an NVIDIA card.",
+        rich_help_panel=ADVANCED,
     ),
 ]
 JobsOption = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 for all cores.", rich_help_panel=ADVANCED)]
-BadRowsOption = Annotated[OnBadRows, typer.Option("--on-bad-rows", help="Rows with empty texts or unusable responses.")]
+BadRowsOption = Annotated[
+    OnBadRows, typer.Option("--on-bad-rows", help="Treatment of rows with empty texts or unusable responses.")
+]
 NoTextsOption = Annotated[
-    bool, typer.Option("--no-texts", help="Leave every document out of the report.", rich_help_panel=ADVANCED)
+    bool, typer.Option("--no-texts", help="Write no text into the report.", rich_help_panel=ADVANCED)
 ]
 NoMaskOption = Annotated[
     bool,
     typer.Option(
         "--no-mask",
-        help="Show e-mail addresses and phone numbers in the report's documents; else masked.",
+        help="Show e-mail addresses and phone numbers in the report; by default they are masked.",
         rich_help_panel=ADVANCED,
     ),
 ]
 UnitOption = Annotated[
     str | None,
     typer.Option(
-        "--unit", help="What one step of the response is called, such as stars.", show_default="what suits the response"
+        "--unit", help="Name of one step of the response, such as stars.", show_default="one that suits the response"
     ),
 ]
 LowerOption = Annotated[
-    bool, typer.Option("--lower-is-better", help="Less of the response is better, as of severity: fix what raises it.")
+    bool, typer.Option("--lower-is-better", help="Less of the response is better, as for severity.")
 ]
 EncodingOption = Annotated[
-    str | None, typer.Option("--encoding", help="Of a CSV, TSV or JSON file; default UTF-8.", rich_help_panel=ADVANCED)
+    str | None,
+    typer.Option("--encoding", help="Encoding of a CSV, TSV or JSON file; default UTF-8.", rich_help_panel=ADVANCED),
 ]
 SepOption = Annotated[
     str | None,
     typer.Option(
         "--sep",
-        help="What parts the cells of a CSV or TSV file; default as its first lines tell.",
+        help="Separator of a CSV or TSV file; by default recognised from its first lines.",
         rich_help_panel=ADVANCED,
     ),
 ]
 SheetOption = Annotated[
-    str | None, typer.Option("--sheet", help="Of an Excel file; default the first.", rich_help_panel=ADVANCED)
+    str | None, typer.Option("--sheet", help="Sheet of an Excel file; default the first.", rich_help_panel=ADVANCED)
 ]
 
 
@@ -259,12 +267,12 @@ ThemesOption = Annotated[
         "-k",
         parser=_number_of,
         metavar="[INTEGER|auto]",
-        help="Number of themes or themes, from 1 on; auto takes the most themes that are reproducible.",
+        help="Number of themes; auto takes the most that are reproducible.",
     ),
 ]
 LevelsOption = Annotated[
     str | None,
-    typer.Option("--levels", help="The response's scale, such as 1-5 or low,mid,high; default: learnt."),
+    typer.Option("--levels", help="Scale of the response, such as 1-5 or low,mid,high; learnt by default."),
 ]
 
 

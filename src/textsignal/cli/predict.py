@@ -36,8 +36,8 @@ def predict(
     files: Annotated[
         list[str],
         typer.Argument(
-            help="CSV, TSV, JSON lines or Parquet, packed too (.gz, .zip, ...), of any size; JSON; Excel. Several, a "
-            "folder of Parquet files, or a pattern in quotes: 'reviews/*.parquet'.",
+            help="CSV, TSV, JSON lines or Parquet, compressed too (.gz, .zip, ...), of any size; JSON; Excel. Several, "
+            "a folder of Parquet files, or a pattern in quotes: 'reviews/*.parquet'.",
             metavar="FILES...",
         ),
     ],

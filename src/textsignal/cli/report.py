@@ -48,7 +48,7 @@ def report(
     interval: IntervalOption = None,
     groups: ClustersOption = None,
     memory: SampleMemoryOption = None,
-    title: Annotated[str, typer.Option("--title", help="Of the page.")] = "",
+    title: Annotated[str, typer.Option("--title", help="Title of the page.")] = "",
     unit: UnitOption = None,
     no_texts: NoTextsOption = False,
     no_mask: NoMaskOption = False,

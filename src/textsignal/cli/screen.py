@@ -40,23 +40,25 @@ NOTHING_HELD_OUT = "No row is held out, so skill on new texts is unknown.\n"
 #: Title and caption of themes against responses, and against classes.
 OF_RESPONSES = (
     "What moves which response: cost / gain",
-    "In steps of each response, shares in percentage points; the most of each in colour. What-ifs on the fitted "
+    "In units of each response, shares in percentage points; the largest of each in colour. What-ifs on the fitted "
     "models, not causes",
 )
 OF_CLASSES = (
     "What moves which class: cost / gain",
-    "cost: by how many percentage points the share of a class would be higher if nothing were said of the theme that "
-    "speaks against it; gain: lower, if nothing were that speaks for it; the most of each in colour. What-ifs on the "
-    "fitted models, not causes",
+    "cost: by how many percentage points the share of a class would be higher without words about the theme that "
+    "lower it; gain: lower without words that raise it; the largest of each in colour. What-ifs on the fitted models, "
+    "not causes",
 )
 
 
 def what_if(naming: Naming) -> str:
     """Explain cost and gain: they are what-ifs, not causes, wherever they are shown."""
-    (better, worse), (bad, good) = naming.rise, naming.stances
+    (better, worse), (bad, good) = naming.rise, naming.short_ways
+    if naming.is_class:
+        bad, good = (f"words {side} {naming.event}" for side in (bad, good))
     return (
-        f"cost: by how many {naming.unit} {naming.short_average} would be {better} if nothing {bad} were said of it; "
-        f"gain: {worse}, if nothing {good} were. What-ifs on the fitted model, not causes"
+        f"cost: by how many {naming.unit} {naming.short_average} would be {better} without {bad}; "
+        f"gain: {worse} without {good}. What-ifs on the fitted model, not causes"
     )
 
 
@@ -78,7 +80,7 @@ def driver_table(drivers: pd.DataFrame, title: str, naming: Naming, interval: fl
 
     interval : level of the intervals, which stand below the numbers; None if the table has none.
     """
-    ranges = "" if interval is None else f". Below them: {percent(interval)} ranges, each by itself. {NOT_CLEAR}"
+    ranges = "" if interval is None else f". Below them: {percent(interval)} intervals, each by itself. {NOT_CLEAR}"
     table = titled_table(
         title,
         f"mentions: share of texts; {naming.short_ways[0]}: share of these; mean there: {naming.average} in these; "
@@ -252,8 +254,8 @@ def _show_parts(analysis: Analysis) -> None:
 def _class_skill_table(classes: ClassResults) -> Table:
     table = titled_table(
         "How well the text predicts the class",
-        "accuracy: share predicted right; log loss: of the probabilities, less is better; of frequencies: those of "
-        "classes in training, whatever the text. Training texts are predicted by tone that has not seen them",
+        "accuracy: share predicted correctly; log loss: of the probabilities, less is better; of frequencies: if the "
+        "frequencies in training are predicted for every text. Training texts are predicted by out-of-fold tone",
     )
     table.add_column("texts")
     for title in ("number", "accuracy", "of frequencies", "log loss", "of frequencies"):

@@ -33,7 +33,9 @@ from textsignal.errors import InputError
 
 def search(
     file: FileArgument,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write to, and to go on from if stopped.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder to write to; a stopped search resumes from it.")
+    ],
     text: TextOption = None,
     response: ResponseOption = None,
     themes: Annotated[
@@ -42,13 +44,13 @@ def search(
             "--themes", "-k", help="Numbers to try, such as 5-12 or 5,8,12.", show_default="5 to 30, in two stages"
         ),
     ] = None,
-    folds: Annotated[int, typer.Option("--folds", min=2, help="Parts that are held out in turn.")] = 5,
+    folds: Annotated[int, typer.Option("--folds", min=2, help="Number of folds.")] = 5,
     by: Annotated[
         str | None, typer.Option("--by", help="Column of groups that are held out together, such as a hotel.")
     ] = None,
     levels: LevelsOption = None,
     family: Annotated[
-        str, typer.Option("--family", help="What kind of response it is.", metavar=f"[{'|'.join(FAMILIES)}]")
+        str, typer.Option("--family", help="Family of the response.", metavar=f"[{'|'.join(FAMILIES)}]")
     ] = "auto",
     max_terms: MaxTermsOption = None,
     language: LanguageOption = "english",

@@ -62,6 +62,12 @@ def check_output(output: Path | None, source: Source | None, model: Path, *, for
         check_target(output, force=force)
 
 
+def check_results(folder: Path, results: Sequence[str], source: Source) -> None:
+    """Raise if one of these files of a folder is an input."""
+    for name in results:
+        check_not_input(folder / name, source.files)
+
+
 def rows_of(source: Source, files: list[str], columns: Roles, memory: str | None) -> SampledRows:
     """Read rows of files; report choices made in reading them, and whether they are a sample.
 

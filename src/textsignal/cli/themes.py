@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Annotated
 
 import typer
@@ -25,17 +26,18 @@ def themes(
     from textsignal.insight.drivers import stacked
     from textsignal.insight.findings import with_lists_as_text
 
-    models = models_of(model, response, label)
-    if output is None:
-        for fitted in models.values():
-            naming = fitted.naming_
-            out.print(driver_table(fitted.themes(terms), f"What moves {naming.subject}", naming))
-            if naming.given:
-                say(naming.condition)
-        return
-    check_not_input(output, model.glob("**/*"))
-    with whole_table(output, force=force) as write:
+    if output is not None:
+        check_not_input(output, model.glob("**/*"))
+    with nullcontext() if output is None else whole_table(output, force=force) as write:
+        models = models_of(model, response, label)
         tables = {name: fitted.themes(terms) for name, fitted in models.items()}
+        if write is None:
+            for name, fitted in models.items():
+                naming = fitted.naming_
+                out.print(driver_table(tables[name], f"What moves {naming.subject}", naming))
+                if naming.given:
+                    say(naming.condition)
+            return
         table = with_lists_as_text(stacked(tables, noun_of(models)) if len(tables) > 1 else next(iter(tables.values())))
         write(table)
     say(f"Written to {output}: {count(len(table), 'row')}")

@@ -24,8 +24,11 @@ from textsignal.cli.options import (
     scale_of,
 )
 from textsignal.cli.screen import topic_table
-from textsignal.cli.tables import columns_in, what_was_read
+from textsignal.cli.tables import check_results, columns_in, what_was_read
 from textsignal.data.write import whole_folder
+
+#: Files that are written, next to the model.
+RESULTS = ("topics.csv", "texts.csv", "report.html")
 
 
 def topics(
@@ -33,7 +36,7 @@ def topics(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write to.")],
     text: TextOption = None,
     response: ResponseOption = None,
-    number: Annotated[int, typer.Option("--topics", "-k", min=1, help="Number of topics.")] = 10,
+    n_topics: Annotated[int, typer.Option("--topics", "-k", min=1, help="Number of topics.")] = 10,
     alpha: Annotated[float, typer.Option("--alpha", help="Weight of the response against the text.")] = 0.05,
     levels: LevelsOption = None,
     holdout: Annotated[float, typer.Option("--holdout", help="Share of rows held out to measure skill.")] = 0.2,
@@ -54,10 +57,11 @@ def topics(
 
     source = Source([str(file)], encoding=encoding, sheet=sheet, sep=sep)
     columns = columns_in(source, text, () if response is None else (response,))
-    estimator = JBNMF(n_topics=number, alpha=alpha, levels=scale_of(levels), random_state=seed, n_jobs=jobs)
+    estimator = JBNMF(n_topics=n_topics, alpha=alpha, levels=scale_of(levels), random_state=seed, n_jobs=jobs)
+    check_results(output, RESULTS, source)
     with whole_folder(output, force=force) as place:
         read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
-        say(f"{what_was_read(file, read)} Fitting {count(number, 'topic')}.")
+        say(f"{what_was_read(file, read)} Fitting {count(n_topics, 'topic')}.")
         with busy("Topics"):
             analysis = analyse_topics(
                 read.table, columns, TopicModel(estimator), holdout=holdout, seed=seed, on_bad_rows=on_bad_rows.value
@@ -66,4 +70,4 @@ def topics(
     if analysis.dropped:
         say(f"Excluded: {analysis.dropped}.")
     out.print(topic_table(analysis.model.topics(8)))
-    say(f"\nWritten to {output}: model/, topics.csv, texts.csv, report.html")
+    say(f"\nWritten to {output}: model/, {', '.join(RESULTS)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 
 import numpy as np
 import pandas as pd
@@ -65,33 +66,53 @@ def obvious_columns(
 ) -> Roles:
     """Return the columns of texts and responses; those not named are taken if only one column can be meant.
 
-    Texts are the only column of strings, or the one whose cells are much longer than those of any other. The response
-    is the column called `response`, or the only column of numbers.
+    Texts are the only column of words, or else the one whose cells are much longer than those of any other. The
+    response is the column called `response`, or else the only column of numbers.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"city": ["Rome"], "review": ["The staff were friendly and helpful."], "stars": [5]})
+    >>> obvious_columns(table, None) == Roles("review", ("stars",))
+    True
     """
     if text is None:
-        present = {str(name): cells.dropna() for name, cells in table.items() if name not in responses}
-        lengths = {
-            name: float(cells.map(len).mean())
-            for name, cells in present.items()
-            if len(cells) and cells.map(lambda cell: isinstance(cell, str)).all()
-        }
+        words = {str(name): cells for name, cells in table.items() if name not in responses and _are_words(cells)}
+        lengths = {name: float(cells.dropna().map(len).mean()) for name, cells in words.items()}
         longest = sorted(lengths, key=lambda name: -lengths[name])
-        if not longest or (len(longest) > 1 and lengths[longest[0]] < MUCH_LONGER * lengths[longest[1]]):
-            raise InputError(
-                f"which column holds the texts? Give text='...', one of {', '.join(longest or table.columns)}"
-            )
+        likely = [name for name in longest if lengths[longest[0]] < MUCH_LONGER * lengths[name]]
+        if len(likely) != 1:
+            names = likely or [str(name) for name in table.columns]
+            raise InputError(f"which column holds the texts? Give text=NAME, one of {', '.join(names)}")
         text = longest[0]
     if not responses and response in table.columns:
         responses = (str(response),)
     elif not responses:
-        numbers = [str(name) for name in table.select_dtypes("number").columns if name != text]
+        numbers = [str(name) for name, cells in table.items() if name != text and _are_numbers(cells)]
         if len(numbers) != 1:
             others = [str(name) for name in table.columns if name != text]
             raise InputError(
-                f"which column holds the response? Give response='...', one of {', '.join(numbers or others)}"
+                f"which column holds the response? Give response=NAME, one of {', '.join(numbers or others)}"
             )
         responses = (numbers[0],)
     return Roles(text, responses)
+
+
+def _filled(cells: pd.Series) -> pd.Series:
+    """Cells that are not empty."""
+    return cells[cells.notna() & cells.map(lambda cell: not isinstance(cell, str) or bool(cell.strip()))]
+
+
+def _are_numbers(cells: pd.Series) -> bool:
+    """True if all cells are numbers, or written in numbers, as in a CSV file."""
+    filled = _filled(cells)
+    may_be = filled.map(lambda cell: isinstance(cell, Real | str) and not isinstance(cell, bool)).all()
+    return bool(len(filled) and may_be and pd.to_numeric(filled, errors="coerce").notna().all())
+
+
+def _are_words(cells: pd.Series) -> bool:
+    """True if all cells are strings, and some are not written in numbers."""
+    filled = _filled(cells)
+    return bool(len(filled) and filled.map(lambda cell: isinstance(cell, str)).all() and not _are_numbers(cells))
 
 
 @dataclass(frozen=True, eq=False)

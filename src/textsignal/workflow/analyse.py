@@ -282,13 +282,14 @@ def analyse(
     check_holdout(holdout)
     scales = [scale_of(model.options)] if len(names) == 1 else scales_of(model.options, names)
     parsed = responses_in(table, names, scales)
-    _check_parts(len(names) > 1 or n_classes(next(iter(parsed.values())), scales[0]) > 2, interval, columns)
+    of_classes = n_classes(parsed[names[0]], scales[0]) > 2
+    _check_parts(columns, of_classes, interval, unit, lower_is_better)
     rows = rows_to_fit(table, columns, scales, parsed, formula=model.formula, levels=levels, on_bad_rows=on_bad_rows)
     tokens = model.tokenise(rows.texts)
     first_copies = tokens.first_copies()
     held_out = hold_out(first_copies, holdout, seed, rows.beside)
     answers = {name: each.given[rows.numbers] for name, each in parsed.items()}
-    if n_classes(parsed[names[0]], scales[0]) > 2:
+    if of_classes:
         values = parsed[names[0]].values[rows.numbers]
         new = held_out & ~np.isnan(values) & ~np.isin(values, values[~held_out])
         held_out = without_copies(held_out, first_copies, new)
@@ -428,12 +429,24 @@ def _check_whole(responses: Vector, scale: ResponseScale) -> None:
         )
 
 
-def _check_parts(several: bool, interval: float | None, columns: Roles) -> None:
+def _check_parts(
+    columns: Roles, of_classes: bool, interval: float | None, unit: str | None, lower_is_better: bool
+) -> None:
     """Raise if an option cannot be combined with several responses, or with classes."""
-    if several and interval is not None:
-        raise InputError("interval=... cannot be had with several responses, or classes, at once; ask for one of them")
-    if several and columns.offset is not None:
-        raise InputError(f"offset={columns.offset!r} cannot be had with several responses, or classes; leave it out")
+    if len(columns.responses) == 1 and not of_classes:
+        return
+    what = "classes" if of_classes else "several responses"
+    if interval is not None:
+        raise InputError(
+            f"interval={interval} is for one response, not for {what}; leave it out, and compute the intervals of one "
+            "with `textsignal effects` or model.of(name).estimate_effects()"
+        )
+    unused: dict[str, object] = {"offset": columns.offset}
+    if of_classes:  # shares of classes are in percentage points, and none of them is better
+        unused |= {"unit": unit, "lower_is_better": lower_is_better or None}
+    for name, value in unused.items():
+        if value is not None:
+            raise InputError(f"{name}={value!r} cannot be combined with {what}; leave it out")
 
 
 def _analysis_of(
@@ -573,7 +586,7 @@ def _texts_of(rows: TableRows, first: Reading, readings: Mapping[Any, Reading]) 
 
 
 def _shared(texts: pd.DataFrame) -> list[str]:
-    """Roles of texts that are the same for all responses."""
+    """Columns of texts that are the same for all responses."""
     return list(texts.columns[texts.columns.get_loc("held_out") :])
 
 

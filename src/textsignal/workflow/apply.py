@@ -244,7 +244,7 @@ def predict_table(
 
     Covariates are found by their names in training; offset : the column of the offset.
 
-    Roles: row (from 1), the table's columns to `keep` (names, or "all"), prediction (expected response), level (it
+    Columns: row (from 1), the table's columns to `keep` (names, or "all"), prediction (expected response), level (it
     rounded), unknown (no known term: the mean shares were used, as for an empty text), and the probability of every
     level; without levels where responses have none. Classes without an order have no mean: prediction is the most
     probable one, and there is no level. For several responses the columns end in the response's name:

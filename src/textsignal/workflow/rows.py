@@ -123,7 +123,7 @@ def responses_in(
     for (name, each), scale in zip(parsed.items(), scales, strict=True):
         if scale.is_auto and each.n_labels:
             labels = f"response {name!r} holds {each.n_labels:,} different texts"
-            raise InputError(f"{labels}; with other responses it may hold two, so fit it alone")
+            raise InputError(f"{labels}; next to other responses at most two are allowed, so fit it alone")
     return parsed
 
 
@@ -211,10 +211,11 @@ def check_intervals(interval: float | None, groups: str | None, weights: str | N
     """Raise if the level of intervals is invalid, or intervals are not available."""
     check_interval(interval)
     if groups is not None and interval is None:
-        raise InputError(f"groups={groups!r} are those of ranges; give interval=0.95 too")
+        raise InputError(f"groups={groups!r} is for intervals; give interval=0.95 too")
     if weights is not None and interval is not None:
         raise InputError(
-            f"interval={interval} cannot be had with weights={weights!r}: a report counts every row once; leave one out"
+            f"interval={interval} cannot be combined with weights={weights!r}: a report counts every row once; "
+            "leave one out"
         )
 
 
@@ -229,7 +230,7 @@ def clusters_of(
         answered = clusters[~np.isnan(np.asarray(values, dtype=float)[rows])]
         if answered.nunique() + int(answered.isna().sum()) < FEWEST_GROUPS:
             raise InputError(
-                f"groups={name!r}: ranges need {FEWEST_GROUPS} or more groups of rows that have a response"
+                f"groups={name!r}: intervals need {FEWEST_GROUPS} or more groups of rows that have a response"
             )
     return clusters
 

@@ -60,7 +60,7 @@ def predict_batches(
     text : str
         Column that holds the texts. Covariates are found by their names in training.
     keep : list of str, or "all"
-        Roles to carry over.
+        Columns to carry over.
     offset : str, optional
         Column of the offset, if the model was fitted with one.
     batch_rows, encoding, sheet, sep, notice
