@@ -127,13 +127,7 @@ def sklearn_iteration(X: sp.csr_array, n_threads: int, iterations: int = 10) -> 
 
 def sklearn_fit(X: sp.csr_array, iterations: int) -> NMF:
     model = NMF(
-        N_TOPICS,
-        init="random",
-        solver="mu",
-        beta_loss="kullback-leibler",
-        max_iter=iterations,
-        tol=0,
-        random_state=0,
+        N_TOPICS, init="random", solver="mu", beta_loss="kullback-leibler", max_iter=iterations, tol=0, random_state=0
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -146,12 +146,7 @@ def ours(family: str) -> Callable[[Split], Outcome]:
     return run
 
 
-METHODS = {
-    "frequencies": frequencies,
-    "binomial": ours("binomial"),
-    "auto": ours("auto"),
-    "logistic": logistic,
-}
+METHODS = {"frequencies": frequencies, "binomial": ours("binomial"), "auto": ours("auto"), "logistic": logistic}
 
 
 def coverage(places: np.ndarray, chances: np.ndarray) -> float:

@@ -23,14 +23,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from themes_data import SETS
-from themes_measures import (
-    Values,
-    aspect_values,
-    fit_values,
-    noise_values,
-    stability_values,
-    time_values,
-)
+from themes_measures import Values, aspect_values, fit_values, noise_values, stability_values, time_values
 from themes_methods import METHODS, OURS, Method
 from themes_page import page
 from themes_results import Result

@@ -351,10 +351,7 @@ METHODS = (
     Method("lda-sentences", "LDA, sentences", partial(Peer, topics=TomotopyLDA, sentences=True), TOMOTOPY),
     Method("slda", "sLDA", partial(Peer, topics=TomotopySLDA, sentences=False), TOMOTOPY),
     Method(
-        "bertopic-documents",
-        "BERTopic, documents",
-        partial(Peer, topics=BertopicClusters, sentences=False),
-        BERTOPIC,
+        "bertopic-documents", "BERTopic, documents", partial(Peer, topics=BertopicClusters, sentences=False), BERTOPIC
     ),
     Method("bertopic", "BERTopic, sentences", partial(Peer, topics=BertopicClusters, sentences=True), BERTOPIC),
 )

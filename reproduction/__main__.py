@@ -46,10 +46,7 @@ class StudyName(enum.StrEnum):
     epilog="Example: python -m reproduction hotels --reviews tripadvisor_hotel_reviews.csv -o results/",
 )
 def reproduce(
-    names: Annotated[
-        list[StudyName],
-        typer.Argument(help="Studies to run, or all.", metavar="STUDY..."),
-    ],
+    names: Annotated[list[StudyName], typer.Argument(help="Studies to run, or all.", metavar="STUDY...")],
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder to write to. A stopped run resumes from it.")
     ] = Path("reproduction/results"),

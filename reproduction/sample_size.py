@@ -49,13 +49,7 @@ def sizes_of(sample: Sample, sizes: Sequence[int]) -> list[int]:
 
 
 def _cells(
-    name: str,
-    role: str,
-    sizes: Sequence[int],
-    quick_sizes: Sequence[int],
-    choices: Choices,
-    plan: Plan,
-    tables: Tables,
+    name: str, role: str, sizes: Sequence[int], quick_sizes: Sequence[int], choices: Choices, plan: Plan, tables: Tables
 ) -> list[Cell]:
     """Every size and seed; other settings at the smallest size, where they matter most."""
     sample, methods = plan.samples[role], chosen(plan.methods, COMPARED)

@@ -146,10 +146,7 @@ class TestLaws:
         np.testing.assert_allclose(predicted(one, offset=offset[NEW]), expected, atol=max(1e-3, CLOSE))
 
     def test_a_loaded_model_knows_its_covariates(self, tmp_path):
-        for model in (
-            fitted(),
-            fit(TABLE, formula="bs(price, 4, extrapolation=clip) * C(country)"),
-        ):
+        for model in (fitted(), fit(TABLE, formula="bs(price, 4, extrapolation=clip) * C(country)")):
             model.save(tmp_path / "model", force=True)
             again = load(tmp_path / "model")
             np.testing.assert_array_equal(predicted(again), predicted(model))

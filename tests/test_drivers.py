@@ -109,11 +109,7 @@ def test_a_group_has_the_drivers_of_its_documents(themes):
         rows = np.flatnonzero(groups == name)
         alone = themes.drivers(texts=[NEW.texts[i] for i in rows], responses=NEW.ratings[rows])
         pd.testing.assert_frame_equal(
-            part.drop(columns=["group", "documents"]),
-            alone,
-            check_exact=False,
-            rtol=1e-10,
-            check_frame_type=False,
+            part.drop(columns=["group", "documents"]), alone, check_exact=False, rtol=1e-10, check_frame_type=False
         )
 
 

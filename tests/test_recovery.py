@@ -52,11 +52,7 @@ TRUTH = {
     "binomial": (Binomial(4, 1), 1.0, 0.0),
     "beta-binomial": (BetaBinomial(10, 0, dispersion=0.2), 1.0, 0.0),
     "adjacent-categories": (AdjacentCategories(4, 1, offsets=(1.0, -1.0, -0.5, -0.2, 0.7)), 0.6, 0.0),
-    "stereotype": (
-        Stereotype(4, 1, offsets=(1.0, -1.0, -0.5, -0.2, 0.7), places=(0.0, 0.3, 1.0, 3.0, 4.0)),
-        0.6,
-        0.0,
-    ),
+    "stereotype": (Stereotype(4, 1, offsets=(1.0, -1.0, -0.5, -0.2, 0.7), places=(0.0, 0.3, 1.0, 3.0, 4.0)), 0.6, 0.0),
     "ordinal": (Ordinal((1, 2, 3, 4, 5), (-1.5, -0.5, 0.5, 1.5)), 1.5, 0.0),
     "bernoulli": (Bernoulli((0, 1)), 1.5, 0.0),
     "proportion": (Proportion(), 1.0, 0.0),

@@ -38,11 +38,7 @@ TEXTS = [*REVIEWS.texts, *ODD.values(), LONG]
 
 @pytest.fixture(scope="module", params=["themes", "no language", "one theme"])
 def model(request):
-    options = {
-        "themes": {},
-        "no language": {"language": None, "stop_words": ["the"]},
-        "one theme": {"n_themes": 1},
-    }
+    options = {"themes": {}, "no language": {"language": None, "stop_words": ["the"]}, "one theme": {"n_themes": 1}}
     return TextResponseModel(**({"n_themes": 6} | options[request.param])).fit(TEXTS[::2], RATINGS[::2])
 
 
@@ -123,7 +119,7 @@ def test_sentences_are_the_text_in_their_order(themes):
     text = "Friendly staff! The bathroom was dirty, and the shower cold.\nBreakfast 😀"
     table = themes.sentences(text)
     assert list(table.columns) == [
-        *("sentence", "start", "end", "theme", "label", "share", "tone", "speaking", "contribution"),
+        *("sentence", "start", "end", "theme", "label", "share", "tone", "speaking", "contribution")
     ]
     assert [text[row.start : row.end] for row in table.itertuples()] == table["sentence"].tolist()
     assert table["sentence"].tolist() == [part.strip() for part in text.replace("!", "!\n").split("\n")]

@@ -449,11 +449,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         return {name: self.of(name) for name in self.names} or {None: self}
 
     def predictions(
-        self,
-        texts: Texts | pd.DataFrame,
-        *,
-        covariates: pd.DataFrame | None = None,
-        offset: ArrayLike | None = None,
+        self, texts: Texts | pd.DataFrame, *, covariates: pd.DataFrame | None = None, offset: ArrayLike | None = None
     ) -> Any:
         """Return shares of themes, expected responses and levels of texts, computed in one pass.
 

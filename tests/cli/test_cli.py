@@ -236,16 +236,7 @@ def test_the_demo_shows_what_moves_its_synthetic_reviews(ok):
     out, err = ok("demo", "-o", "demo")
     assert "synthetic" in err
     assert {path.name for path in Path("demo").iterdir()} == RESULTS | {"drivers.csv"}
-    for shown in (
-        "R2",
-        "held out",
-        "What to fix first",
-        "gain",
-        "not causes",
-        "bedbugs",
-        "breakfast",
-        "Station Hotel",
-    ):
+    for shown in ("R2", "held out", "What to fix first", "gain", "not causes", "bedbugs", "breakfast", "Station Hotel"):
         assert shown in out
     themes = pd.read_csv("demo/themes.csv")
     themes["effect"] = themes["gain"] - themes["cost"]
@@ -630,10 +621,7 @@ def test_fit_names_the_problem_and_writes_nothing(error_of, arguments, message):
         (["fit", "reviews.csv", *COLUMNS, "-o", "out", "-k", "two"], "'--themes' / '-k'"),
         (["fit", "reviews.csv", *COLUMNS, "-o", "out", "--max-terms", "0"], "'--max-terms'"),
         (["fit", "reviews.csv", *COLUMNS, "-o", "out", "--seed", "-1"], "'--seed'"),
-        (
-            ["fit", "reviews.csv", *COLUMNS, "-o", "out", "--on-bad-rows", "skip"],
-            "'skip' is not one of",
-        ),
+        (["fit", "reviews.csv", *COLUMNS, "-o", "out", "--on-bad-rows", "skip"], "'skip' is not one of"),
         (["themes", "model", "-n", "0"], "'--terms' / '-n'"),
         (["explode"], "No such command 'explode'"),
     ],

@@ -21,16 +21,7 @@ from textsignal.data.rows import parse_response
 from textsignal.data.source import read_batches
 from textsignal.errors import InputError
 
-TEXTS = [
-    "Lovely 😀 ☹️",
-    'He said "no", twice',
-    "two\nlines",
-    "NA",
-    "null",
-    " None ",
-    "naïve, l’hôtel\t!",
-    "007",
-]
+TEXTS = ["Lovely 😀 ☹️", 'He said "no", twice', "two\nlines", "NA", "null", " None ", "naïve, l’hôtel\t!", "007"]
 TABLE = pd.DataFrame({"Review": TEXTS, "Rating": [5, 4, 3, 2, 1, 5, 4, 3]})
 
 WRITERS = {

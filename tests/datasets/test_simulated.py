@@ -131,10 +131,7 @@ def test_same_seed_same_bits():
 
 
 def test_text_does_not_depend_on_the_response():
-    weak, strong = (
-        simulate_corpus(200, 50, effect_sd=0.1),
-        simulate_corpus(200, 50, effect_sd=3, n_levels=9),
-    )
+    weak, strong = (simulate_corpus(200, 50, effect_sd=0.1), simulate_corpus(200, 50, effect_sd=3, n_levels=9))
     np.testing.assert_array_equal(weak.counts.toarray(), strong.counts.toarray())
 
 

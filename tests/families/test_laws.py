@@ -80,9 +80,7 @@ CASES = {
         (1.0, 2.0),
     ),
     "stereotype": Case(
-        Stereotype(4, 1, offsets=(0.3, -0.5, 0.1, -0.2, 0.3), places=(0.0, 0.4, 1.5, 3.2, 4.0)),
-        Stereotype(),
-        STARS,
+        Stereotype(4, 1, offsets=(0.3, -0.5, 0.1, -0.2, 0.3), places=(0.0, 0.4, 1.5, 3.2, 4.0)), Stereotype(), STARS
     ),
     "ordinal": Case(Ordinal((1, 2, 3, 5), (-2.0, 0.5, 1.5)), Ordinal(), (0.0, 1.0, 2.0, 3.0), (1.0, 2.0)),
     "two levels": Case(Ordinal((0, 1), (0.0,)), Ordinal(), (0.0, 1.0)),

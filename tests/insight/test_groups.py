@@ -53,9 +53,7 @@ def groups_of(n=600, k=6):
     return pd.Series([f"g{i % k}" for i in range(n)])
 
 
-@given(
-    st.lists(st.tuples(st.floats(-5, 5), st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=40),
-)
+@given(st.lists(st.tuples(st.floats(-5, 5), st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=40))
 def test_shrunk_means_lie_between_the_group_s_and_that_of_all(rows):
     values, codes, weight = (np.array(column) for column in zip(*rows, strict=True))
     if weight.sum() == 0:
@@ -374,8 +372,7 @@ def test_chance_alone_seldom_makes_a_change():
 
 
 @pytest.mark.parametrize(
-    "years",
-    [[2015] * 90 + [2016] * 10, [2014] * 10 + [2015] * 90, [2014] * 5 + [2015] * 90 + [2016] * 5, [2014, 2015]],
+    "years", [[2015] * 90 + [2016] * 10, [2014] * 10 + [2015] * 90, [2014] * 5 + [2015] * 90 + [2016] * 5, [2014, 2015]]
 )
 def test_dates_with_many_equals_still_have_a_first_and_a_last(years):
     times = np.array([f"{year}-01-01" for year in years], dtype="datetime64[D]")

@@ -192,10 +192,7 @@ def test_marks_hold_known_words_without_the_signs_around_them(opened, model):
 
 
 def test_marks_are_those_of_python_and_share_what_a_repeated_word_adds(opened, model):
-    texts = [
-        "Dirty, dirty, dirty room! Friendly staff but a dirty bathroom and a dirty room.",
-        *REVIEWS.texts[:20],
-    ]
+    texts = ["Dirty, dirty, dirty room! Friendly staff but a dirty bathroom and a dirty room.", *REVIEWS.texts[:20]]
     for text, pieces in zip(texts, opened.evaluate(MARKED, texts), strict=True):
         ends = np.cumsum([len(piece["text"]) for piece in pieces])
         expected = np.zeros(len(pieces))

@@ -3,18 +3,7 @@
 import numpy as np
 
 from textsignal.data.rows import checked_texts
-from textsignal.text.sentences import (
-    BEFORE_ITEM,
-    END,
-    HELD,
-    LAST_WORD,
-    LONGEST,
-    PART,
-    PAUSE,
-    SHORT_FORMS,
-    TITLES,
-    WORD,
-)
+from textsignal.text.sentences import BEFORE_ITEM, END, HELD, LAST_WORD, LONGEST, PART, PAUSE, SHORT_FORMS, TITLES, WORD
 from textsignal.text.tokenise import negates, normalise
 from textsignal.text.tokens import PAUSES, SCOPE, WORD_OR_PAUSE, SentenceTexts, negation_of
 

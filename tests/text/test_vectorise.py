@@ -313,10 +313,7 @@ def test_new_texts_are_checked_too(texts):
     [
         ({"stop_words": ["aa", "bb"]}, r"the 2 texts are empty .* \(stop_words=\['aa', 'bb'\]\)"),
         ({"min_df": 2}, "none of the 2 terms is in at least min_df=2 and at most max_df=1.0 of the 2 texts"),
-        (
-            {"max_df": 0.1},
-            "none of the 2 terms is in at least min_df=1 and at most max_df=0.1 of the 2 texts",
-        ),
+        ({"max_df": 0.1}, "none of the 2 terms is in at least min_df=1 and at most max_df=0.1 of the 2 texts"),
     ],
 )
 def test_no_term_left_says_what_removed_them(options, message):

@@ -14,11 +14,7 @@ from textsignal.reading.observed import observe
 from textsignal.text import prediction
 from textsignal.text.prediction import Sentences
 from textsignal.training import theme_model
-from textsignal.training.theme_model import (
-    ThemePredictor,
-    count_units,
-    read_together,
-)
+from textsignal.training.theme_model import ThemePredictor, count_units, read_together
 from textsignal.training.themes import weighted
 
 REVIEWS = synthetic_reviews(250, seed=4)

@@ -51,8 +51,7 @@ def test_the_tilt_is_the_share_of_its_own_slope():
     rows = np.array([3, 5, 8])
     eta = guide.constant[rows] + corpus.X[rows] @ guide.words
     np.testing.assert_allclose(
-        guide.tilt(corpus.X[rows], rows, corpus.y[rows], FAMILY),
-        guide.distrust * FAMILY.gradient(corpus.y[rows], eta),
+        guide.tilt(corpus.X[rows], rows, corpus.y[rows], FAMILY), guide.distrust * FAMILY.gradient(corpus.y[rows], eta)
     )
 
 

@@ -171,8 +171,7 @@ def test_without_holdout_all_rows_train():
     assert analysis.only.summary.train.texts == N
     assert not analysis.texts["held_out"].any()
     np.testing.assert_array_equal(
-        analysis.texts["prediction"],
-        clone(analysis.model).fit(REVIEWS.texts, REVIEWS.ratings).predict(REVIEWS.texts),
+        analysis.texts["prediction"], clone(analysis.model).fit(REVIEWS.texts, REVIEWS.ratings).predict(REVIEWS.texts)
     )
 
 

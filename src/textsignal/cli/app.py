@@ -56,12 +56,7 @@ for command, example in EXAMPLES.items():
     app.command(epilog=f"Example: {example}")(command)
 
 #: Arguments of Python whose flag has another name.
-OTHER_NAMES = {
-    "n_themes": "themes",
-    "n_jobs": "jobs",
-    "random_state": "seed",
-    "n_refits": "refits",
-}
+OTHER_NAMES = {"n_themes": "themes", "n_jobs": "jobs", "random_state": "seed", "n_refits": "refits"}
 _VALUE = r"""("[^"]*"|'[^']*'|\(-?\d+, -?\d+\)|[\w.+-]*\w)"""
 
 

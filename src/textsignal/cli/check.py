@@ -6,50 +6,33 @@ from typing import Annotated
 
 import typer
 
+from textsignal.cli import options as opt
 from textsignal.cli.console import count, out, say
 from textsignal.cli.models import one_model, rows_of_fit
-from textsignal.cli.options import (
-    BadRowsOption,
-    ClassOption,
-    EncodingOption,
-    FileArgument,
-    ForceOption,
-    ModelArgument,
-    OffsetOption,
-    OnBadRows,
-    ResponseOption,
-    SepOption,
-    SheetOption,
-    TableOption,
-    TextOption,
-    WeightsOption,
-    names_of,
-)
 from textsignal.cli.tables import check_output, columns_in, what_was_read
 from textsignal.data.write import whole_table
 
 
 def check(
-    model: ModelArgument,
-    file: FileArgument,
-    text: TextOption = None,
-    response: ResponseOption = None,
-    label: ClassOption = None,
+    model: opt.ModelArgument,
+    file: opt.FileArgument,
+    text: opt.Text = None,
+    response: opt.Response = None,
+    label: opt.Class = None,
     by: Annotated[str | None, typer.Option("--by", help="Column of groups, such as a hotel.")] = None,
     over: Annotated[str | None, typer.Option("--over", help="Column of dates.")] = None,
     covariates: Annotated[
-        str | None,
-        typer.Option("--covariates", help="Further columns to compare residuals with, separated by commas."),
+        str | None, typer.Option("--covariates", help="Further columns to compare residuals with, separated by commas.")
     ] = None,
-    offset: OffsetOption = None,
-    weights: WeightsOption = None,
+    offset: opt.Offset = None,
+    weights: opt.Weights = None,
     new: Annotated[bool, typer.Option("--new", help="Training has seen none of these rows.")] = False,
-    output: TableOption = None,
-    on_bad_rows: BadRowsOption = OnBadRows.error,
-    encoding: EncodingOption = None,
-    sep: SepOption = None,
-    sheet: SheetOption = None,
-    force: ForceOption = False,
+    output: opt.Table = None,
+    on_bad_rows: opt.BadRows = opt.OnBadRows.error,
+    encoding: opt.Encoding = None,
+    sep: opt.Sep = None,
+    sheet: opt.Sheet = None,
+    force: opt.Force = False,
 ) -> None:
     """Check a model and its data, with a remedy for each problem: calibration, residuals, copies, leaks, ..."""
     from textsignal.data.read import read_file
@@ -69,7 +52,7 @@ def check(
         response=fitted.naming_.response,
         by=by,
         over=over,
-        covariates=tuple(names_of(covariates, read.table)),
+        covariates=tuple(opt.names_of(covariates, read.table)),
         offset=offset,
         weights=weights,
     )

@@ -11,23 +11,8 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from textsignal.cli import options as opt
 from textsignal.cli.console import count, out, say
-from textsignal.cli.options import (
-    BadRowsOption,
-    EncodingOption,
-    FileArgument,
-    ForceOption,
-    JobsOption,
-    LanguageOption,
-    LevelsOption,
-    OnBadRows,
-    ResponseOption,
-    SepOption,
-    SheetOption,
-    TextOption,
-    families_of,
-    scale_of,
-)
 from textsignal.cli.tables import check_results, columns_in, what_was_read
 from textsignal.data.write import whole_folder
 
@@ -39,25 +24,25 @@ RESULTS = ("compare.csv", "predictions.csv", "summary.txt")
 
 
 def compare(
-    file: FileArgument,
-    text: TextOption = None,
-    response: ResponseOption = None,
+    file: opt.FileArgument,
+    text: opt.Text = None,
+    response: opt.Response = None,
     groups: Annotated[
         str | None, typer.Option("--groups", help="Column of groups that are held out together, such as a hotel.")
     ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder to write to.")] = None,
     folds: Annotated[int, typer.Option("--folds", min=2, help="Number of folds.")] = 5,
     themes: Annotated[int, typer.Option("--themes", "-k", min=1, help="Number of themes.")] = 10,
-    levels: LevelsOption = None,
+    levels: opt.Levels = None,
     family: Annotated[str | None, typer.Option("--family", help="Family of the response.", show_default="auto")] = None,
-    language: LanguageOption = "english",
-    on_bad_rows: BadRowsOption = OnBadRows.error,
-    encoding: EncodingOption = None,
-    sep: SepOption = None,
-    sheet: SheetOption = None,
+    language: opt.Language = "english",
+    on_bad_rows: opt.BadRows = opt.OnBadRows.error,
+    encoding: opt.Encoding = None,
+    sep: opt.Sep = None,
+    sheet: opt.Sheet = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the folds and the start.")] = 0,
-    jobs: JobsOption = -1,
-    force: ForceOption = False,
+    jobs: opt.Jobs = -1,
+    force: opt.Force = False,
 ) -> None:
     """Compare themes and tone with the mean, ridge, lasso, a GLM on words and a two-stage model, on the same folds."""
     from textsignal.data.read import read_file
@@ -65,12 +50,12 @@ def compare(
     from textsignal.model import TextResponseModel
     from textsignal.workflow.studies import compare_table
 
-    scale = scale_of(levels)
+    scale = opt.scale_of(levels)
     source = Source([str(file)], encoding=encoding, sheet=sheet, sep=sep)
     columns = columns_in(source, text, () if response is None else (response,), by=groups)
     model = TextResponseModel(
         themes,
-        family=families_of(None if family is None else [family], list(columns.responses)),
+        family=opt.families_of(None if family is None else [family], list(columns.responses)),
         levels=scale,
         language=None if language == "none" else language,
         random_state=seed,

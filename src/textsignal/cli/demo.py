@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from textsignal.cli import options as opt
 from textsignal.cli.console import busy, report_settings, say
-from textsignal.cli.options import ForceOption, JobsOption
 from textsignal.cli.screen import show_analysis
 from textsignal.data.write import whole_folder
 
@@ -19,8 +19,8 @@ DEMO_THEMES, DEMO_REVIEWS = 14, 3000
 
 def demo(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder to write to.")] = None,
-    force: ForceOption = False,
-    jobs: JobsOption = -1,
+    force: opt.Force = False,
+    jobs: opt.Jobs = -1,
 ) -> None:
     """Fit embedded synthetic hotel reviews and show what moves their rating."""
     from textsignal.data.roles import Roles

@@ -7,23 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from textsignal.cli import options as opt
 from textsignal.cli.console import count, out, say
 from textsignal.cli.models import models_of, noun_of
-from textsignal.cli.options import (
-    ByOption,
-    ClassOption,
-    ClustersOption,
-    EncodingOption,
-    ForceOption,
-    IntervalOption,
-    ModelArgument,
-    OffsetOption,
-    SampleMemoryOption,
-    SepOption,
-    SheetOption,
-    TableOption,
-    WeightsOption,
-)
 from textsignal.cli.screen import driver_table, show_findings
 from textsignal.cli.tables import check_output, columns_in, rows_of
 from textsignal.data.write import whole_table
@@ -31,7 +17,7 @@ from textsignal.errors import InputError
 
 
 def drivers(
-    model: ModelArgument,
+    model: opt.ModelArgument,
     files: Annotated[
         list[str] | None,
         typer.Argument(
@@ -49,18 +35,18 @@ def drivers(
             help="Column that holds the response, for its means; of a model of several, the response to show.",
         ),
     ] = None,
-    label: ClassOption = None,
-    by: ByOption = None,
-    offset: OffsetOption = None,
-    weights: WeightsOption = None,
-    interval: IntervalOption = None,
-    groups: ClustersOption = None,
-    memory: SampleMemoryOption = None,
-    output: TableOption = None,
-    encoding: EncodingOption = None,
-    sep: SepOption = None,
-    sheet: SheetOption = None,
-    force: ForceOption = False,
+    label: opt.Class = None,
+    by: opt.By = None,
+    offset: opt.Offset = None,
+    weights: opt.Weights = None,
+    interval: opt.Interval = None,
+    groups: opt.Clusters = None,
+    memory: opt.SampleMemory = None,
+    output: opt.Table = None,
+    encoding: opt.Encoding = None,
+    sep: opt.Sep = None,
+    sheet: opt.Sheet = None,
+    force: opt.Force = False,
 ) -> None:
     """Show what to fix first and what to keep: mentions, complaints, praise, cost and gain of each theme."""
     from textsignal.data.roles import Roles

@@ -8,34 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
+from textsignal.cli import options as opt
 from textsignal.cli.console import busy, count, out, sample_progress, say
 from textsignal.cli.models import one_model
-from textsignal.cli.options import (
-    BadRowsOption,
-    ClassOption,
-    ClustersOption,
-    EncodingOption,
-    FilesArgument,
-    ForceOption,
-    ModelArgument,
-    OffsetOption,
-    OnBadRows,
-    ResponseOption,
-    SampleMemoryOption,
-    SepOption,
-    SheetOption,
-    TableOption,
-    TextOption,
-    WeightsOption,
-)
-from textsignal.cli.screen import (
-    NOT_CLEAR,
-    SHOWN_DRIVERS,
-    SHOWN_GROUPS,
-    UNCLEAR,
-    titled_table,
-    what_if,
-)
+from textsignal.cli.screen import NOT_CLEAR, SHOWN_DRIVERS, SHOWN_GROUPS, UNCLEAR, titled_table, what_if
 from textsignal.cli.tables import check_output, columns_in, rows_of
 from textsignal.data.write import whole_table
 from textsignal.insight.naming import MEASURES, Range, percent
@@ -55,15 +31,15 @@ class IntervalMethod(enum.StrEnum):
 
 
 def effects(
-    model: ModelArgument,
-    files: FilesArgument,
-    text: TextOption = None,
-    response: ResponseOption = None,
-    label: ClassOption = None,
+    model: opt.ModelArgument,
+    files: opt.FilesArgument,
+    text: opt.Text = None,
+    response: opt.Response = None,
+    label: opt.Class = None,
     by: Annotated[
         str | None, typer.Option("--by", help="Column of groups to compare, each against all others.")
     ] = None,
-    groups: ClustersOption = None,
+    groups: opt.Clusters = None,
     method: Annotated[
         IntervalMethod,
         typer.Option(
@@ -74,15 +50,15 @@ def effects(
     level: Annotated[float, typer.Option("--level", help="Level of the intervals.")] = 0.95,
     refits: Annotated[int, typer.Option("--refits", min=2, help="Samples of the bootstrap.")] = 200,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of samples and halves.")] = 0,
-    offset: OffsetOption = None,
-    weights: WeightsOption = None,
-    memory: SampleMemoryOption = None,
-    output: TableOption = None,
-    on_bad_rows: BadRowsOption = OnBadRows.error,
-    encoding: EncodingOption = None,
-    sep: SepOption = None,
-    sheet: SheetOption = None,
-    force: ForceOption = False,
+    offset: opt.Offset = None,
+    weights: opt.Weights = None,
+    memory: opt.SampleMemory = None,
+    output: opt.Table = None,
+    on_bad_rows: opt.BadRows = opt.OnBadRows.error,
+    encoding: opt.Encoding = None,
+    sep: opt.Sep = None,
+    sheet: opt.Sheet = None,
+    force: opt.Force = False,
 ) -> None:
     """Show the effects of themes on the response, with valid intervals and tests; differences between groups too."""
     from textsignal.data.source import Source

@@ -8,18 +8,18 @@ from typing import Annotated
 
 import typer
 
+from textsignal.cli import options as opt
 from textsignal.cli.console import out, say
 from textsignal.cli.models import chosen, only
-from textsignal.cli.options import ClassOption, ModelArgument, OneResponseOption
 from textsignal.errors import InputError
 
 
 def explain(
-    model: ModelArgument,
+    model: opt.ModelArgument,
     text: Annotated[str | None, typer.Argument(help="The text; - reads it from standard input.")] = None,
     file: Annotated[Path | None, typer.Option("--file", help="Read the text from this file.")] = None,
-    response: OneResponseOption = None,
-    label: ClassOption = None,
+    response: opt.OneResponse = None,
+    label: opt.Class = None,
 ) -> None:
     """Show the contributions of themes, sentences and words to the prediction for one text."""
     from textsignal.loading import load

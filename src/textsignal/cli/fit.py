@@ -7,47 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from textsignal.cli import options as opt
 from textsignal.cli.console import busy, count, report_settings, say, stream_progress
-from textsignal.cli.options import (
-    ADVANCED,
-    BadRowsOption,
-    ByOption,
-    ClustersOption,
-    CovariatesOption,
-    DeviceOption,
-    DocumentsOption,
-    EncodingOption,
-    EngineOption,
-    FamilyOption,
-    FilesArgument,
-    FolderOption,
-    ForceOption,
-    FormulaOption,
-    IntervalOption,
-    JobsOption,
-    LanguageOption,
-    LevelsOption,
-    LowerOption,
-    MaxTermsOption,
-    MemoryOption,
-    NoMaskOption,
-    NoTextsOption,
-    OffsetOption,
-    OnBadRows,
-    OverOption,
-    ResponsesOption,
-    SchedulerOption,
-    SeedOption,
-    SepOption,
-    SheetOption,
-    TextOption,
-    ThemesOption,
-    UnitOption,
-    WeightsOption,
-    families_of,
-    names_of,
-    scale_of,
-)
 from textsignal.cli.screen import RESULTS, show_analysis
 from textsignal.cli.tables import check_results, columns_in, engine_of, is_source, named, say_choice, what_was_read
 from textsignal.data.write import whole_folder
@@ -55,52 +16,52 @@ from textsignal.errors import InputError
 
 
 def fit(
-    files: FilesArgument,
+    files: opt.FilesArgument,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write to.")],
-    text: TextOption = None,
-    response: ResponsesOption = None,
-    themes: ThemesOption = 10,
-    by: ByOption = None,
-    over: OverOption = None,
-    covariates: CovariatesOption = None,
-    formula: FormulaOption = None,
-    offset: OffsetOption = None,
-    weights: WeightsOption = None,
-    levels: LevelsOption = None,
-    family: FamilyOption = None,
-    max_terms: MaxTermsOption = None,
-    language: LanguageOption = "english",
+    text: opt.Text = None,
+    response: opt.Responses = None,
+    themes: opt.Themes = 10,
+    by: opt.By = None,
+    over: opt.Over = None,
+    covariates: opt.Covariates = None,
+    formula: opt.Formula = None,
+    offset: opt.Offset = None,
+    weights: opt.Weights = None,
+    levels: opt.Levels = None,
+    family: opt.Family = None,
+    max_terms: opt.MaxTerms = None,
+    language: opt.Language = "english",
     stop_words: Annotated[
         str | None,
         typer.Option(
             "--stop-words",
             help="Language of the words to exclude, or none.",
             show_default="that of the texts",
-            rich_help_panel=ADVANCED,
+            rich_help_panel=opt.ADVANCED,
         ),
     ] = None,
     holdout: Annotated[
-        float, typer.Option("--holdout", help="Share of rows held out to measure skill.", rich_help_panel=ADVANCED)
+        float, typer.Option("--holdout", help="Share of rows held out to measure skill.", rich_help_panel=opt.ADVANCED)
     ] = 0.2,
-    interval: IntervalOption = None,
-    groups: ClustersOption = None,
-    on_bad_rows: BadRowsOption = OnBadRows.error,
-    memory: MemoryOption = None,
-    folder: FolderOption = None,
-    engine: EngineOption = None,
-    scheduler: SchedulerOption = None,
-    unit: UnitOption = None,
-    lower_is_better: LowerOption = False,
-    no_texts: NoTextsOption = False,
-    no_mask: NoMaskOption = False,
-    documents: DocumentsOption = 1000,
-    encoding: EncodingOption = None,
-    sep: SepOption = None,
-    sheet: SheetOption = None,
-    seed: SeedOption = 0,
-    jobs: JobsOption = -1,
-    device: DeviceOption = "cpu",
-    force: ForceOption = False,
+    interval: opt.Interval = None,
+    groups: opt.Clusters = None,
+    on_bad_rows: opt.BadRows = opt.OnBadRows.error,
+    memory: opt.Memory = None,
+    folder: opt.Folder = None,
+    engine: opt.Engine = None,
+    scheduler: opt.Scheduler = None,
+    unit: opt.Unit = None,
+    lower_is_better: opt.Lower = False,
+    no_texts: opt.NoTexts = False,
+    no_mask: opt.NoMask = False,
+    documents: opt.Documents = 1000,
+    encoding: opt.Encoding = None,
+    sep: opt.Sep = None,
+    sheet: opt.Sheet = None,
+    seed: opt.Seed = 0,
+    jobs: opt.Jobs = -1,
+    device: opt.Device = "cpu",
+    force: opt.Force = False,
 ) -> None:
     """Fit a model to a table: themes and their effects; write model, themes, texts and a report."""
     from textsignal.data.read import read_file
@@ -110,12 +71,12 @@ def fit(
     from textsignal.workflow.analyse import analyse, analyse_source
 
     reading: dict[str, Any] = {"encoding": encoding, "sheet": sheet, "sep": sep}
-    source, scale = Source(list(files), **reading), scale_of(levels)
+    source, scale = Source(list(files), **reading), opt.scale_of(levels)
     names = list(response or ())
     columns = columns_in(
         source, text, names, offset=offset, weights=weights, by=by, over=over, groups=groups, covariates=()
     )
-    family_option = families_of(family, list(columns.responses))
+    family_option = opt.families_of(family, list(columns.responses))
     if isinstance(family_option, dict) and len(columns.responses) == 1:
         family_option = family_option.get(columns.response, "auto")
     model = TextResponseModel(
@@ -170,7 +131,7 @@ def fit(
             of_several = f" for {len(columns.responses)} responses" if len(columns.responses) > 1 else ""
             say(f"{what_was_read(Path(files[0]), read)} Fitting {what}{of_several}.")
             whole = None if scale is None or isinstance(scale[0], str) else scale
-            columns = columns.with_covariates(names_of(covariates, read.table))
+            columns = columns.with_covariates(opt.names_of(covariates, read.table))
             with busy("Themes and tone"):
                 analysis = analyse(read.table, columns, model, levels=whole, **options)
         with report_settings(source=named(source), **page) as settings:

@@ -52,7 +52,7 @@ FilesArgument = Annotated[
         metavar="FILES...",
     ),
 ]
-MemoryOption = Annotated[
+Memory = Annotated[
     str | None,
     typer.Option(
         "--memory",
@@ -62,7 +62,7 @@ MemoryOption = Annotated[
         rich_help_panel=ADVANCED,
     ),
 ]
-FolderOption = Annotated[
+Folder = Annotated[
     Path | None,
     typer.Option(
         "--folder",
@@ -71,7 +71,7 @@ FolderOption = Annotated[
         rich_help_panel=ADVANCED,
     ),
 ]
-EngineOption = Annotated[
+Engine = Annotated[
     str | None,
     typer.Option(
         "--engine",
@@ -80,7 +80,7 @@ EngineOption = Annotated[
         rich_help_panel=ADVANCED,
     ),
 ]
-SchedulerOption = Annotated[
+Scheduler = Annotated[
     str | None,
     typer.Option(
         "--scheduler",
@@ -89,17 +89,17 @@ SchedulerOption = Annotated[
         rich_help_panel=ADVANCED,
     ),
 ]
-TextOption = Annotated[
+Text = Annotated[
     str | None,
     typer.Option("--text", "-t", help="Column that holds the texts.", show_default="the only column of long texts"),
 ]
-ResponseOption = Annotated[
+Response = Annotated[
     str | None,
     typer.Option(
         "--response", "-r", help="Column that holds the response.", show_default="the model's, or the only numbers"
     ),
 ]
-ResponsesOption = Annotated[
+Responses = Annotated[
     list[str] | None,
     typer.Option(
         "--response",
@@ -108,11 +108,10 @@ ResponsesOption = Annotated[
         show_default="the only column of numbers",
     ),
 ]
-TableOption = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", help="CSV, TSV, JSON, Parquet or Excel file; default the screen."),
+Table = Annotated[
+    Path | None, typer.Option("--output", "-o", help="CSV, TSV, JSON, Parquet or Excel file; default the screen.")
 ]
-SampleMemoryOption = Annotated[
+SampleMemory = Annotated[
     str | None,
     typer.Option(
         "--memory",
@@ -120,18 +119,16 @@ SampleMemoryOption = Annotated[
         show_default="4GB for several files, else one file is read whole",
     ),
 ]
-LanguageOption = Annotated[
+Language = Annotated[
     str, typer.Option("--language", help="Language of the texts, for stop words and negations; or none.")
 ]
-MaxTermsOption = Annotated[
+MaxTerms = Annotated[
     int | None,
     typer.Option("--max-terms", min=1, help="Content terms to keep.", show_default="3000", rich_help_panel=ADVANCED),
 ]
-OneResponseOption = Annotated[str | None, typer.Option("--response", help="The response, for a model of several.")]
-ClassOption = Annotated[
-    str | None, typer.Option("--class", help="The class, for three or more classes without an order.")
-]
-FamilyOption = Annotated[
+OneResponse = Annotated[str | None, typer.Option("--response", help="The response, for a model of several.")]
+Class = Annotated[str | None, typer.Option("--class", help="The class, for three or more classes without an order.")]
+Family = Annotated[
     list[str] | None,
     typer.Option(
         "--family",
@@ -142,9 +139,9 @@ FamilyOption = Annotated[
         rich_help_panel=ADVANCED,
     ),
 ]
-ForceOption = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
-ByOption = Annotated[str | None, typer.Option("--by", help="Column of groups with separate drivers, such as a hotel.")]
-CovariatesOption = Annotated[
+Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
+By = Annotated[str | None, typer.Option("--by", help="Column of groups with separate drivers, such as a hotel.")]
+Covariates = Annotated[
     str | None,
     typer.Option(
         "--covariates",
@@ -152,21 +149,19 @@ CovariatesOption = Annotated[
         rich_help_panel=ADVANCED,
     ),
 ]
-FormulaOption = Annotated[
+Formula = Annotated[
     str | None,
     typer.Option(
         "--formula", help="Formula of covariates, such as 'log(price) * C(country)'.", rich_help_panel=ADVANCED
     ),
 ]
-OffsetOption = Annotated[
+Offset = Annotated[
     str | None,
     typer.Option(
-        "--offset",
-        help="Column to add to the linear predictor, such as log exposure.",
-        rich_help_panel=ADVANCED,
+        "--offset", help="Column to add to the linear predictor, such as log exposure.", rich_help_panel=ADVANCED
     ),
 ]
-IntervalOption = Annotated[
+Interval = Annotated[
     float | None,
     typer.Option(
         "--interval",
@@ -174,7 +169,7 @@ IntervalOption = Annotated[
         show_default="no intervals",
     ),
 ]
-ClustersOption = Annotated[
+Clusters = Annotated[
     str | None,
     typer.Option(
         "--groups",
@@ -182,14 +177,12 @@ ClustersOption = Annotated[
         rich_help_panel=ADVANCED,
     ),
 ]
-WeightsOption = Annotated[
+Weights = Annotated[
     str | None,
     typer.Option("--weights", help="Column of weights: how often each row counts.", rich_help_panel=ADVANCED),
 ]
-OverOption = Annotated[
-    str | None, typer.Option("--over", help="Column of dates; the report shows what changes over time.")
-]
-DocumentsOption = Annotated[
+Over = Annotated[str | None, typer.Option("--over", help="Column of dates; the report shows what changes over time.")]
+Documents = Annotated[
     int,
     typer.Option(
         "--documents",
@@ -199,10 +192,8 @@ DocumentsOption = Annotated[
         rich_help_panel=ADVANCED,
     ),
 ]
-SeedOption = Annotated[
-    int, typer.Option("--seed", min=0, help="Seed of the split and the start.", rich_help_panel=ADVANCED)
-]
-DeviceOption = Annotated[
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the split and the start.", rich_help_panel=ADVANCED)]
+Device = Annotated[
     str,
     typer.Option(
         "--device",
@@ -210,14 +201,12 @@ DeviceOption = Annotated[
         rich_help_panel=ADVANCED,
     ),
 ]
-JobsOption = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 for all cores.", rich_help_panel=ADVANCED)]
-BadRowsOption = Annotated[
+Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 for all cores.", rich_help_panel=ADVANCED)]
+BadRows = Annotated[
     OnBadRows, typer.Option("--on-bad-rows", help="Treatment of rows with empty texts or unusable responses.")
 ]
-NoTextsOption = Annotated[
-    bool, typer.Option("--no-texts", help="Write no text into the report.", rich_help_panel=ADVANCED)
-]
-NoMaskOption = Annotated[
+NoTexts = Annotated[bool, typer.Option("--no-texts", help="Write no text into the report.", rich_help_panel=ADVANCED)]
+NoMask = Annotated[
     bool,
     typer.Option(
         "--no-mask",
@@ -225,20 +214,18 @@ NoMaskOption = Annotated[
         rich_help_panel=ADVANCED,
     ),
 ]
-UnitOption = Annotated[
+Unit = Annotated[
     str | None,
     typer.Option(
         "--unit", help="Name of one step of the response, such as stars.", show_default="one that suits the response"
     ),
 ]
-LowerOption = Annotated[
-    bool, typer.Option("--lower-is-better", help="Less of the response is better, as for severity.")
-]
-EncodingOption = Annotated[
+Lower = Annotated[bool, typer.Option("--lower-is-better", help="Less of the response is better, as for severity.")]
+Encoding = Annotated[
     str | None,
     typer.Option("--encoding", help="Encoding of a CSV, TSV or JSON file; default UTF-8.", rich_help_panel=ADVANCED),
 ]
-SepOption = Annotated[
+Sep = Annotated[
     str | None,
     typer.Option(
         "--sep",
@@ -246,7 +233,7 @@ SepOption = Annotated[
         rich_help_panel=ADVANCED,
     ),
 ]
-SheetOption = Annotated[
+Sheet = Annotated[
     str | None, typer.Option("--sheet", help="Sheet of an Excel file; default the first.", rich_help_panel=ADVANCED)
 ]
 
@@ -260,7 +247,7 @@ def _number_of(themes: str) -> int | str:
     return int(themes)
 
 
-ThemesOption = Annotated[
+Themes = Annotated[
     Any,
     typer.Option(
         "--themes",
@@ -270,9 +257,8 @@ ThemesOption = Annotated[
         help="Number of themes; auto takes the most that are reproducible.",
     ),
 ]
-LevelsOption = Annotated[
-    str | None,
-    typer.Option("--levels", help="Scale of the response, such as 1-5 or low,mid,high; learnt by default."),
+Levels = Annotated[
+    str | None, typer.Option("--levels", help="Scale of the response, such as 1-5 or low,mid,high; learnt by default.")
 ]
 
 

@@ -8,18 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from textsignal.cli import options as opt
 from textsignal.cli.console import count, row_progress, say
 from textsignal.cli.models import load_themes
-from textsignal.cli.options import (
-    EncodingOption,
-    ForceOption,
-    ModelArgument,
-    OffsetOption,
-    SepOption,
-    SheetOption,
-    TableOption,
-    TextOption,
-)
 from textsignal.cli.tables import columns_in, say_choice
 from textsignal.data.write import check_not_input, whole_table, write_csv
 
@@ -32,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def predict(
-    model: ModelArgument,
+    model: opt.ModelArgument,
     files: Annotated[
         list[str],
         typer.Argument(
@@ -41,17 +32,17 @@ def predict(
             metavar="FILES...",
         ),
     ],
-    text: TextOption = None,
-    output: TableOption = None,
+    text: opt.Text = None,
+    output: opt.Table = None,
     keep: Annotated[
         str | None,
         typer.Option("--keep", help="Columns to carry over, separated by commas, or all.", metavar="COLUMNS"),
     ] = None,
-    offset: OffsetOption = None,
-    encoding: EncodingOption = None,
-    sep: SepOption = None,
-    sheet: SheetOption = None,
-    force: ForceOption = False,
+    offset: opt.Offset = None,
+    encoding: opt.Encoding = None,
+    sep: opt.Sep = None,
+    sheet: opt.Sheet = None,
+    force: opt.Force = False,
 ) -> None:
     """Predict the response of any number of new texts, read and written a batch at a time."""
     from textsignal.data.source import Source

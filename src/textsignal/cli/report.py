@@ -7,58 +7,36 @@ from typing import Annotated, Any
 
 import typer
 
+from textsignal.cli import options as opt
 from textsignal.cli.console import report_settings, say
 from textsignal.cli.models import one_model, rows_of_fit
-from textsignal.cli.options import (
-    BadRowsOption,
-    ByOption,
-    ClassOption,
-    ClustersOption,
-    DocumentsOption,
-    EncodingOption,
-    FilesArgument,
-    ForceOption,
-    IntervalOption,
-    ModelArgument,
-    NoMaskOption,
-    NoTextsOption,
-    OffsetOption,
-    OnBadRows,
-    OverOption,
-    ResponseOption,
-    SampleMemoryOption,
-    SepOption,
-    SheetOption,
-    TextOption,
-    UnitOption,
-)
 from textsignal.cli.tables import check_output, columns_in, named, rows_of
 
 
 def report(
-    model: ModelArgument,
-    files: FilesArgument,
+    model: opt.ModelArgument,
+    files: opt.FilesArgument,
     output: Annotated[Path, typer.Option("--output", "-o", help="HTML file to write.")],
-    text: TextOption = None,
-    response: ResponseOption = None,
-    label: ClassOption = None,
-    by: ByOption = None,
-    over: OverOption = None,
-    offset: OffsetOption = None,
-    interval: IntervalOption = None,
-    groups: ClustersOption = None,
-    memory: SampleMemoryOption = None,
+    text: opt.Text = None,
+    response: opt.Response = None,
+    label: opt.Class = None,
+    by: opt.By = None,
+    over: opt.Over = None,
+    offset: opt.Offset = None,
+    interval: opt.Interval = None,
+    groups: opt.Clusters = None,
+    memory: opt.SampleMemory = None,
     title: Annotated[str, typer.Option("--title", help="Title of the page.")] = "",
-    unit: UnitOption = None,
-    no_texts: NoTextsOption = False,
-    no_mask: NoMaskOption = False,
-    documents: DocumentsOption = 1000,
+    unit: opt.Unit = None,
+    no_texts: opt.NoTexts = False,
+    no_mask: opt.NoMask = False,
+    documents: opt.Documents = 1000,
     new: Annotated[bool, typer.Option("--new", help="Training has seen none of these rows.")] = False,
-    on_bad_rows: BadRowsOption = OnBadRows.error,
-    encoding: EncodingOption = None,
-    sep: SepOption = None,
-    sheet: SheetOption = None,
-    force: ForceOption = False,
+    on_bad_rows: opt.BadRows = opt.OnBadRows.error,
+    encoding: opt.Encoding = None,
+    sep: opt.Sep = None,
+    sheet: opt.Sheet = None,
+    force: opt.Force = False,
 ) -> None:
     """Write a report on a model to one self-contained HTML file."""
     from textsignal.data.source import Source

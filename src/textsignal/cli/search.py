@@ -8,36 +8,20 @@ from typing import Annotated
 
 import typer
 
+from textsignal.cli import options as opt
 from textsignal.cli.console import out, say, study_progress
-from textsignal.cli.options import (
-    FAMILIES,
-    BadRowsOption,
-    EncodingOption,
-    FileArgument,
-    JobsOption,
-    LanguageOption,
-    LevelsOption,
-    MaxTermsOption,
-    OnBadRows,
-    ResponseOption,
-    SeedOption,
-    SepOption,
-    SheetOption,
-    TextOption,
-    scale_of,
-)
 from textsignal.cli.screen import search_table
 from textsignal.cli.tables import columns_in, what_was_read
 from textsignal.errors import InputError
 
 
 def search(
-    file: FileArgument,
+    file: opt.FileArgument,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder to write to; a stopped search resumes from it.")
     ],
-    text: TextOption = None,
-    response: ResponseOption = None,
+    text: opt.Text = None,
+    response: opt.Response = None,
     themes: Annotated[
         str | None,
         typer.Option(
@@ -48,18 +32,18 @@ def search(
     by: Annotated[
         str | None, typer.Option("--by", help="Column of groups that are held out together, such as a hotel.")
     ] = None,
-    levels: LevelsOption = None,
+    levels: opt.Levels = None,
     family: Annotated[
-        str, typer.Option("--family", help="Family of the response.", metavar=f"[{'|'.join(FAMILIES)}]")
+        str, typer.Option("--family", help="Family of the response.", metavar=f"[{'|'.join(opt.FAMILIES)}]")
     ] = "auto",
-    max_terms: MaxTermsOption = None,
-    language: LanguageOption = "english",
-    on_bad_rows: BadRowsOption = OnBadRows.error,
-    encoding: EncodingOption = None,
-    sep: SepOption = None,
-    sheet: SheetOption = None,
-    seed: SeedOption = 0,
-    jobs: JobsOption = -1,
+    max_terms: opt.MaxTerms = None,
+    language: opt.Language = "english",
+    on_bad_rows: opt.BadRows = opt.OnBadRows.error,
+    encoding: opt.Encoding = None,
+    sep: opt.Sep = None,
+    sheet: opt.Sheet = None,
+    seed: opt.Seed = 0,
+    jobs: opt.Jobs = -1,
 ) -> None:
     """Try numbers of themes by cross-validation; write a table, a figure and a recommendation.
 
@@ -70,8 +54,8 @@ def search(
     from textsignal.workflow.studies import search_table as run
 
     numbers = None if themes is None else numbers_in(themes)
-    if family not in FAMILIES:
-        raise InputError(f"--family {family} is not known; give one of {', '.join(FAMILIES)}")
+    if family not in opt.FAMILIES:
+        raise InputError(f"--family {family} is not known; give one of {', '.join(opt.FAMILIES)}")
     source = Source([str(file)], encoding=encoding, sheet=sheet, sep=sep)
     columns = columns_in(source, text, () if response is None else (response,), by=by)
     read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
@@ -84,7 +68,7 @@ def search(
             n_themes=numbers,
             folds=folds,
             family=family,
-            levels=scale_of(levels),
+            levels=opt.scale_of(levels),
             on_bad_rows=on_bad_rows.value,
             language=None if language == "none" else language,
             max_terms=max_terms,

@@ -7,20 +7,20 @@ from typing import Annotated
 
 import typer
 
+from textsignal.cli import options as opt
 from textsignal.cli.console import count, out, say
 from textsignal.cli.models import models_of, noun_of
-from textsignal.cli.options import ClassOption, ForceOption, ModelArgument, OneResponseOption, TableOption
 from textsignal.cli.screen import driver_table
 from textsignal.data.write import check_not_input, whole_table
 
 
 def themes(
-    model: ModelArgument,
+    model: opt.ModelArgument,
     terms: Annotated[int, typer.Option("--terms", "-n", min=1, help="Terms to show for each theme.")] = 10,
-    output: TableOption = None,
-    response: OneResponseOption = None,
-    label: ClassOption = None,
-    force: ForceOption = False,
+    output: opt.Table = None,
+    response: opt.OneResponse = None,
+    label: opt.Class = None,
+    force: opt.Force = False,
 ) -> None:
     """Show a model's themes: their frequency, effects and terms."""
     from textsignal.insight.drivers import stacked

@@ -52,7 +52,7 @@ class ReportSettings:
     """Settings of a report: names, and what to include.
 
     title : of the page; "" for "What moves" and the response.
-    response_name : name of the response, such as "Rating"; unit : of one step of it, such as "stars"; "" for the model's.
+    response_name, unit : names of the response and of one step, such as "Rating" and "stars"; "" for the model's.
     with_texts : include texts; mask : mask e-mail addresses and phone numbers in them.
     n_documents : most texts to look through.
     group_name, time_name : names of groups and times.
