@@ -116,26 +116,14 @@ def figure_of(ax: Axes) -> Figure:
 
 
 def drawable(text: str) -> str:
-    """Spell out symbols that no installed font can draw, such as emoji, by name.
-
-    Examples
-    --------
-    >>> drawable("caf\u00e9 \N{WORLD MAP}")
-    'caf\u00e9 [world map]'
-    """
+    """Spell out symbols that no installed font can draw, such as emoji, by name."""
     fonts = [get_font(findfont(FontProperties(family=[family]))) for family in mpl.rcParams["font.family"]]
     unknown = {c for c in text if unicodedata.category(c) == "So" and not any(f.get_char_index(ord(c)) for f in fonts)}
     return "".join(f"[{unicodedata.name(c, 'symbol').lower()}]" if c in unknown else c for c in text)
 
 
 def plain(label: str, most: int) -> str:
-    """Shorten a label to one line, cut between words, with dollar signs escaped.
-
-    Examples
-    --------
-    >>> plain("great, excellent, comfortable", 20)
-    'great, excellent…'
-    """
+    """Shorten a label to one line, cut between words, with dollar signs escaped."""
     line = " ".join(drawable(label).split())
     if len(line) > most:
         cut = line[: most - 1]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from textsignal.cli import options as opt
 from textsignal.cli.console import count, out, say
-from textsignal.cli.models import one_model, rows_of_fit
-from textsignal.cli.tables import check_output, columns_in, what_was_read
+from textsignal.cli.models import rows_of_fit
+from textsignal.cli.tables import check_output, opened
 from textsignal.data.write import whole_table
 
 
@@ -35,29 +35,16 @@ def check(
     force: opt.Force = False,
 ) -> None:
     """Check a model and its data, with a remedy for each problem: calibration, residuals, copies, leaks, ..."""
-    from textsignal.data.read import read_file
     from textsignal.data.source import Source
     from textsignal.workflow.apply import check_table
 
     source = Source([str(file)], encoding=encoding, sheet=sheet, sep=sep)
     check_output(output, source, model, force=force)
-    read = read_file(file, encoding=encoding, sheet=sheet, sep=sep)
-    if read.choice:
-        say(what_was_read(file, read))
-    fitted = one_model(model, response, label, names_column=True)
-    columns = columns_in(
-        source,
-        text,
-        () if response is None else (response,),
-        response=fitted.naming_.response,
-        by=by,
-        over=over,
-        covariates=tuple(opt.names_of(covariates, read.table)),
-        offset=offset,
-        weights=weights,
-    )
+    others: dict[str, Any] = {"text": text, "by": by, "over": over, "offset": offset, "weights": weights}
+    fitted, columns, sample = opened(model, source, [str(file)], response, label, **others)
+    columns = columns.with_covariates(opt.names_of(covariates, sample.table))
     split = rows_of_fit(model, fitted, columns.response)
-    checked = check_table(fitted, read.table, columns, split=split, new=new, on_bad_rows=on_bad_rows.value)
+    checked = check_table(fitted, sample.table, columns, split=split, new=new, on_bad_rows=on_bad_rows.value)
     for line in checked.lines():
         out.print(line, markup=False, highlight=False, soft_wrap=True)
     if output is not None:

@@ -10,9 +10,8 @@ from rich.text import Text
 
 from textsignal.cli import options as opt
 from textsignal.cli.console import busy, count, out, sample_progress, say
-from textsignal.cli.models import one_model
 from textsignal.cli.screen import NOT_CLEAR, SHOWN_DRIVERS, SHOWN_GROUPS, UNCLEAR, titled_table, what_if
-from textsignal.cli.tables import check_output, columns_in, rows_of
+from textsignal.cli.tables import check_output, opened
 from textsignal.data.write import whole_table
 from textsignal.insight.naming import MEASURES, Range, percent
 
@@ -62,15 +61,12 @@ def effects(
 ) -> None:
     """Show the effects of themes on the response, with valid intervals and tests; differences between groups too."""
     from textsignal.data.source import Source
-    from textsignal.workflow.apply import columns_for, effects_table
+    from textsignal.workflow.apply import effects_table
 
     source = Source(files, encoding=encoding, sheet=sheet, sep=sep)
     check_output(output, source, model, force=force)
-    fitted = one_model(model, response, label, names_column=True)
     others: dict[str, Any] = {"groups": groups, "by": by, "offset": offset, "weights": weights}
-    asked = () if response is None else (response,)
-    columns = columns_in(source, text, asked, response=fitted.naming_.response, **others)
-    sample = rows_of(source, files, columns_for(fitted, columns), memory)
+    fitted, columns, sample = opened(model, source, files, response, label, text=text, memory=memory, **others)
     resamples = method == IntervalMethod.bootstrap
     with sample_progress(refits) if resamples else busy("Intervals") as progress, sample.counted():
         estimated = effects_table(

@@ -9,8 +9,8 @@ import typer
 
 from textsignal.cli import options as opt
 from textsignal.cli.console import report_settings, say
-from textsignal.cli.models import one_model, rows_of_fit
-from textsignal.cli.tables import check_output, columns_in, named, rows_of
+from textsignal.cli.models import rows_of_fit
+from textsignal.cli.tables import check_output, named, opened
 
 
 def report(
@@ -40,18 +40,14 @@ def report(
 ) -> None:
     """Write a report on a model to one self-contained HTML file."""
     from textsignal.data.source import Source
-    from textsignal.workflow.apply import columns_for, report_table
+    from textsignal.workflow.apply import report_table
     from textsignal.workflow.rows import check_intervals
 
     source = Source(files, encoding=encoding, sheet=sheet, sep=sep)
     check_output(output, source, model, force=force)
     check_intervals(interval, groups)
-    fitted = one_model(model, response, label, names_column=True)
     others: dict[str, Any] = {"over": over, "groups": groups, "by": by, "offset": offset}
-    columns = columns_in(
-        source, text, () if response is None else (response,), response=fitted.naming_.response, **others
-    )
-    sample = rows_of(source, files, columns_for(fitted, columns), memory)
+    fitted, columns, sample = opened(model, source, files, response, label, text=text, memory=memory, **others)
     page: dict[str, Any] = {"title": title, "with_texts": not no_texts, "mask": not no_mask, "n_documents": documents}
     with report_settings(source=named(source), basis=sample.sentence, **page) as settings, sample.counted():
         held_out = report_table(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from textsignal.data.roles import Roles
     from textsignal.data.sample import SampledRows
     from textsignal.data.source import Source
+    from textsignal.model import TextResponseModel
 
 #: Bytes that the libraries take; those of a character where a report with intervals, of 20 themes, is made (63).
 BASE, BYTES_PER_CHARACTER = 2**29, 100
@@ -97,6 +98,20 @@ def rows_of(source: Source, files: list[str], columns: Roles, memory: str | None
     if sample.basis:
         say(f"{named(source)}: what follows is of {sample.basis}.")
     return sample
+
+
+def opened(
+    folder: Path, source: Source, files: list[str], response: str | None, label: str | None, **others: Any
+) -> tuple[TextResponseModel, Roles, SampledRows]:
+    """Return the model of a response or class, the columns that it needs, and the rows; others : columns and memory."""
+    from textsignal.cli.models import one_model
+    from textsignal.workflow.apply import columns_for
+
+    memory, text = others.pop("memory", None), others.pop("text")
+    fitted = one_model(folder, response, label, names_column=True)
+    asked = () if response is None else (response,)
+    columns = columns_in(source, text, asked, response=fitted.naming_.response, **others)
+    return fitted, columns, rows_of(source, files, columns_for(fitted, columns), memory)
 
 
 def what_was_read(file: Path, read: TableFile) -> str:

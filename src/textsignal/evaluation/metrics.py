@@ -60,12 +60,6 @@ def pit_shares(
 
     Under perfect calibration these are the levels of the quantiles: 0, .1, .2, ... A level of the response is spread
     evenly from P(below it) to P(up to it) (Czado, Gneiting and Held, 2009). No response may be missing.
-
-    Examples
-    --------
-    >>> from textsignal.families import Bernoulli
-    >>> pit_shares(Bernoulli((0, 1)), [0, 1], np.zeros(2), n_bins=4)
-    array([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
     responses, distribution = np.asarray(y, dtype=float), family.distribution_of_numbers(eta)
     high = np.asarray(distribution.cdf(responses))

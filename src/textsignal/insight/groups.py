@@ -236,12 +236,6 @@ def periods_of(times: Times) -> Periods:
 
     The shortest of `UNITS` that gives at most MOST periods with ENOUGH texts each on average. With too few texts for
     that, the longest that gives FEWEST. Ends with few texts are merged with their neighbours.
-
-    Examples
-    --------
-    >>> days = np.arange("2014-03-01", "2016-02-01", dtype="datetime64[D]")
-    >>> periods_of(days[np.r_[:90:9, 90:600]]).names
-    ('to 2014 Q2', '2014 Q3', '2014 Q4', '2015 Q1', '2015 Q2', 'since 2015 Q3')
     """
     dated = np.sort(times[~np.isnat(times)])
     stray = int(STRAY * dated.size)

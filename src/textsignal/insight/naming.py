@@ -100,13 +100,7 @@ class Naming:
 
     @property
     def ways(self) -> tuple[str, str]:
-        """Nouns for words that harm and help.
-
-        Examples
-        --------
-        >>> Naming().ways, Naming("department", event="Dresses", is_class=True).ways
-        (('complaints', 'praise'), ('words against Dresses', 'words for Dresses'))
-        """
+        """Nouns for words that harm and help."""
         against, favour = self.stances
         return (f"words {against}", f"words {favour}") if self.is_class else ("complaints", "praise")
 
@@ -159,13 +153,7 @@ def _event(family: Family) -> str:
 
 @dataclass(frozen=True)
 class Range:
-    """Interval of the cost or gain of a theme; clear : True if significant, with all themes tested together.
-
-    Examples
-    --------
-    >>> Range(0.042, 0.069, True).written(Naming()), Range(0.001, 0.03, True).written(Naming())
-    ('0.04 to 0.07', '0.001 to 0.030')
-    """
+    """Interval of the cost or gain of a theme; clear : True if significant, with all themes tested together."""
 
     low: float
     high: float

@@ -67,14 +67,7 @@ def renamed(new: Mapping[Theme, str | None], own: Labels, names: Sequence[str]) 
 
 
 def merged(before: Revision, group: Iterable[Theme], label: str | None) -> Revision:
-    """Replace several themes by the mean of their profiles, weighted by prevalence, at the position of the first.
-
-    Examples
-    --------
-    >>> before = Revision(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([3.0, 1.0]), [None, None], "ab")
-    >>> merged(before, [1, 0], "both").themes
-    array([[0.75, 0.25]])
-    """
+    """Replace several themes by the mean of their profiles, weighted by prevalence, at the position of the first."""
     numbers = _numbers(group, before.names)
     if len(numbers) < 2:
         raise InputError(f"merging needs at least two themes, and {len(numbers)} was given")

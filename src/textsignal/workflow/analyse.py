@@ -344,14 +344,6 @@ def analyse_source(
     on_bad_rows : "error", or "drop" to exclude empty texts and responses that cannot be used, of all rows; if the
         model has levels that are whole numbers, other responses too.
     progress : called with the name of a step, the amount done, and the total if known.
-
-    Examples
-    --------
-    >>> from textsignal.datasets import synthetic_reviews
-    >>> table = synthetic_reviews(300, seed=1).to_frame()
-    >>> analysis = analyse_source(table, Roles("review", ("rating",)), TextResponseModel(n_themes=5))
-    >>> analysis.only.summary.train.texts, analysis.only.summary.held_out.texts
-    (240, 60)
     """
     check_intervals(interval, columns.groups, columns.weights)
     check_holdout(holdout)

@@ -45,14 +45,6 @@ def drivers_table(
 
     columns : without a response there are no means. interval : a level such as .95 for intervals, which need
     responses; place : describes the location of a row in errors.
-
-    Examples
-    --------
-    >>> from textsignal.datasets import synthetic_reviews
-    >>> reviews = synthetic_reviews(300, seed=1)
-    >>> model = TextResponseModel(n_themes=5).fit(reviews.texts, reviews.ratings)
-    >>> drivers_table(model, reviews.to_frame(), Roles("review", ("rating",))).equals(model.drivers())
-    True
     """
     check_intervals(interval, None if columns is None else columns.groups)
     has_response = columns is not None and bool(columns.responses)
@@ -97,15 +89,6 @@ def effects_table(
     """Return effects of themes with their intervals, by a table: `model.estimate_effects` with names of columns.
 
     place : describes the location of a row in errors.
-
-    Examples
-    --------
-    >>> from textsignal.datasets import synthetic_reviews
-    >>> reviews = synthetic_reviews(300, seed=1)
-    >>> model = TextResponseModel(n_themes=4).fit(reviews.texts, reviews.ratings)
-    >>> effects = effects_table(model, reviews.to_frame(), Roles("review", ("rating",)), method="plugin")
-    >>> effects.quantities[:2]
-    ['cost', 'gain']
     """
     rows, responses = _usable(model, table, columns, on_bad_rows, place)
     return model.estimate_effects(
@@ -141,14 +124,6 @@ def check_table(
     split : the texts.csv of the fit, to know which rows it held out; it counts only if rows and responses are the same.
     new : True if no row was used in training.
     on_bad_rows : "error", or "drop" to exclude rows without a text or with an unusable response.
-
-    Examples
-    --------
-    >>> from textsignal.datasets import synthetic_reviews
-    >>> table = synthetic_reviews(150, seed=1).to_frame()
-    >>> model = TextResponseModel(n_themes=3).fit(table["review"], table["rating"])
-    >>> check_table(model, table, Roles("review", ("rating",), by="hotel", over="date")).looked_at[:2]
-    ('skill', 'calibration')
     """
     parsed = parsed_response(model, table, columns.response)
     bad = check_rows(column(table, columns.text, "text"), parsed, levels=whole_levels(model))
@@ -199,18 +174,6 @@ def report_table(
     settings : of the report; the response's name and excluded rows are filled in.
     interval : a level such as .95 for intervals.
     place : describes the location of a row in errors and notes on excluded rows.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from textsignal.datasets import synthetic_reviews
-    >>> table = synthetic_reviews(300, seed=1).to_frame()
-    >>> from textsignal.workflow.analyse import analyse
-    >>> columns = Roles("review", ("rating",))
-    >>> fit = analyse(table, columns, TextResponseModel(n_themes=5))
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     report_table(fit.model, table, Path(folder, "report.html"), columns, split=fit.texts)
-    60
     """
     from textsignal.report.page.render import write_report  # charts are slow to import
 
@@ -249,14 +212,6 @@ def predict_table(
     level; without levels where responses have none. Classes without an order have no mean: prediction is the most
     probable one, and there is no level. For several responses the columns end in the response's name:
     prediction_stars, p_stars_5.
-
-    Examples
-    --------
-    >>> from textsignal.datasets import synthetic_reviews
-    >>> reviews = synthetic_reviews(300, seed=1)
-    >>> model = TextResponseModel(n_themes=5).fit(reviews.texts, reviews.ratings)
-    >>> predict_table(model, pd.DataFrame({"review": ["Friendly staff.", ""]}), "review")["unknown"].tolist()
-    [False, True]
     """
     texts = held_texts(table, text)
     beside = _beside(model, table, Roles(text, offset=offset))
@@ -312,13 +267,7 @@ def _check_numbers(
 
 
 def is_class(labels: ArrayLike, name: str) -> NDArray[np.float64]:
-    """Return (rows,) 1 if a label is the class of this name, 0 if it is another; NaN if missing.
-
-    Examples
-    --------
-    >>> is_class(["a", "b", None], "a")
-    array([ 1.,  0., nan])
-    """
+    """Return (rows,) 1 if a label is the class of this name, 0 if it is another; NaN if missing."""
     return np.array([np.nan if missing(label) else float(str(label) == name) for label in as_column(labels)])
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pandas as pd
 
@@ -102,22 +102,16 @@ def predict_file(
     output: str | PathLike[str],
     text: str,
     *,
-    keep: str | Sequence[str] = (),
-    offset: str | None = None,
-    batch_rows: int = BATCH_ROWS,
-    encoding: str | None = None,
-    sheet: str | None = None,
-    sep: str | None = None,
     force: bool = False,
     progress: Callable[[int], None] | None = None,
-    engine: Engine | None = None,
+    **options: Any,
 ) -> PredictedRows:
     """Write predictions for any number of texts to a file, atomically and in bounded memory.
 
     Parameters
     ----------
-    model, source, text, keep, offset, batch_rows, encoding, sheet, sep, engine
-        As in `predict_batches`, whose tables are written.
+    model, source, text, **options
+        As in `predict_batches`, whose tables are written: keep, offset, batch_rows, encoding, sheet, sep and engine.
     output : path-like
         CSV, TSV, JSON lines (.jsonl, .ndjson), plain or packed, or Parquet, by its name; JSON arrays (.json) and Excel
         too, which are collected in memory.
@@ -143,19 +137,7 @@ def predict_file(
     """
     check_not_input(Path(output), Source(source).files)
     with whole_table(Path(output), force=force) as write:
-        predictions = predict_batches(
-            model,
-            source,
-            text,
-            keep=keep,
-            offset=offset,
-            batch_rows=batch_rows,
-            encoding=encoding,
-            sheet=sheet,
-            sep=sep,
-            engine=engine,
-        )
-        return write_predictions(predictions, write, progress)
+        return write_predictions(predict_batches(model, source, text, **options), write, progress)
 
 
 def write_predictions(

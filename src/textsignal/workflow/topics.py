@@ -56,16 +56,7 @@ def analyse_topics(
     seed: int = 0,
     on_bad_rows: str = "error",
 ) -> TopicAnalysis:
-    """Fit `model` to a table, holding back a share of its rows to measure skill, by the documented split.
-
-    Examples
-    --------
-    >>> from textsignal.datasets import synthetic_reviews
-    >>> table = synthetic_reviews(200, seed=1).to_frame()
-    >>> analysis = analyse_topics(table, Roles("review", ("rating",)), TopicModel())
-    >>> analysis.held_out.sum().item()
-    40
-    """
+    """Fit `model` to a table, holding back a share of its rows to measure skill, by the documented split."""
     check_holdout(holdout)
     scale = ResponseScale(getattr(model.estimator, "family", "binomial"), getattr(model.estimator, "levels", None))
     parsed = responses_in(table, columns.responses, [scale])

@@ -366,11 +366,5 @@ def responses_beside(
 
 
 def page_names(responses: Sequence[str]) -> dict[str, str]:
-    """Return the file name of each response's page.
-
-    Examples
-    --------
-    >>> page_names(["stars", "front desk"])
-    {'stars': 'report-stars.html', 'front desk': 'report-front-desk.html'}
-    """
+    """Return the file name of each response's page."""
     return {name: f"report-{file}.html" for name, file in zip(responses, file_names(responses), strict=True)}

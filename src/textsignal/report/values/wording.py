@@ -31,11 +31,6 @@ def without_place(argument: str) -> str:
     """Shorten absolute paths in an argument of a command: they do not exist elsewhere and may name the user.
 
     A path below the current folder becomes relative to it, any other only its last component.
-
-    Examples
-    --------
-    >>> without_place("/home/me/reviews.csv"), without_place("--page=/srv/page.md"), without_place("out/model")
-    ('reviews.csv', '--page=page.md', 'out/model')
     """
     name, equals, value = ("", "", argument) if Path(argument).is_absolute() else argument.partition("=")
     path, here = Path(value), Path.cwd()
