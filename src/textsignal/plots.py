@@ -73,7 +73,7 @@ STYLE: dict[Any, Any] = {
 DIRECTIONS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
 DISTANCES = (4, 9, 15)
 #: Labels nearer to their point than this, in points, have no line to it.
-BESIDE = 6
+NEAR = 6
 #: Size of a cloud and of its largest word, in pixels; its height on a page of one column's width, in inches.
 CLOUD_WIDTH, CLOUD_HEIGHT, LARGEST_WORD = 1360, 840, 190
 PAGE_HEIGHT = COLUMN_WIDTH * CLOUD_HEIGHT / CLOUD_WIDTH
@@ -161,7 +161,7 @@ def place_labels(ax: Axes, places: NDArray[np.float64], labels: Sequence[str]) -
             left, bottom = to_data.transform(corner)
             ax.text(left, bottom, label, fontsize=6, va="bottom", in_layout=False, path_effects=halo)
             near = np.clip(centre, box.p0, box.p1)
-            if np.hypot(*(near - centre)) > BESIDE * points:
+            if np.hypot(*(near - centre)) > NEAR * points:
                 x, y = to_data.transform([centre, near]).T
                 ax.plot(x, y, color="#999999", linewidth=0.4, zorder=2, scalex=False, scaley=False)
             break

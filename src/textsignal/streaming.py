@@ -62,9 +62,9 @@ _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 Progress: TypeAlias = Callable[[str, int, int | None], None]
 
 
-def columns_of(text: str, response: object, weight: object, *beside: object) -> Roles:
+def columns_of(text: str, response: object, weight: object, *others: object) -> Roles:
     """Return names of columns; InputError if values are given in place of names, or covariates, offset or groups."""
-    if any(given is not None for given in beside):
+    if any(given is not None for given in others):
         raise InputError("covariates, offset and groups cannot be given with a source; give texts that are in memory")
     for name, column in {"responses": response, "sample_weight": weight}.items():
         if not isinstance(column, str) and not (column is None and name == "sample_weight"):
@@ -92,7 +92,7 @@ class Streamed:
     """Texts of a source.
 
     shards : as the engine keeps them, with `sizes` texts each; responses : (rows,) that count.
-    sample : some of the texts; drawn : further columns of these; beside : (texts,) their by, over and groups.
+    sample : some of the texts; drawn : further columns of these; others : (texts,) their by, over and groups.
     """
 
     shards: list[Any]
@@ -100,7 +100,7 @@ class Streamed:
     responses: Vector
     sample: Observed
     drawn: Passing
-    beside: pd.DataFrame
+    others: pd.DataFrame
     bad: BadRows
 
     @property
@@ -214,18 +214,18 @@ def read_source(
                 continue
             keys = row_keys(*as_bytes(used.texts))
             path = None if folder is None else folder / f"{number:06d}.shard"
-            others = {"keys": keys, "response": used.responses, "weight": used.weight}
+            stored = {"keys": keys, "response": used.responses, "weight": used.weight}
             if path is not None and path.exists():
-                tokens = _shard_of(path, batch, others)
+                tokens = _shard_of(path, batch, stored)
                 shards.append(path)
             else:
                 tokens = tokenise(used.texts, language, n_jobs)
-                shards.append(write_shard(tokens, others, path))
+                shards.append(write_shard(tokens, stored, path))
             draws = drawn(keys + (batch.row + used.rows).astype(np.uint64), batch.number)
             numbers = keys, tokens.n_words, used.responses, used.weight
-            beside = batch.table[columns.of_sample].to_numpy(dtype=object)[used.rows]
+            others = batch.table[columns.of_sample].to_numpy(dtype=object)[used.rows]
             texts_of = partial(_texts_at, tokens, used.texts, language, n_jobs)
-            sample.offer(texts_of, Passing(draws, batch.first + used.rows, *numbers, beside))
+            sample.offer(texts_of, Passing(draws, batch.first + used.rows, *numbers, others))
             sizes.append(len(tokens))
         counted = np.concatenate([*responses, np.zeros(0)])
         return ReadPart(shards, sample, PartSummary(sizes, counted, bad_together(bad), sample.bound, sample.levels))
@@ -254,8 +254,8 @@ def read_source(
         family = parts.scale_of(options).family_of(counted)
     weight = None if columns.weights is None else drawn_texts.weight
     observed = observe(sample.tokens, drawn_texts.responses, weight, family)
-    beside = pd.DataFrame(drawn_texts.beside, columns=columns.of_sample, dtype=object)
-    return Streamed(shards, sizes, counted, observed, drawn_texts, beside, bad)
+    others = pd.DataFrame(drawn_texts.others, columns=columns.of_sample, dtype=object)
+    return Streamed(shards, sizes, counted, observed, drawn_texts, others, bad)
 
 
 def _reported(source: Source, n_rows: int | None, progress: Progress) -> Iterator[Batch]:
@@ -273,9 +273,9 @@ def _texts_at(
     return tokens.at(rows)
 
 
-def _shard_of(path: Path, batch: Batch, others: dict[str, NDArray[Any]]) -> SentenceTexts:
+def _shard_of(path: Path, batch: Batch, stored: dict[str, NDArray[Any]]) -> SentenceTexts:
     tokens, held = read_shard(path)
-    for name, values in others.items():
+    for name, values in stored.items():
         if not np.array_equal(held.get(name, ()), values, equal_nan=values.dtype.kind == "f"):
             raise InputError(f"{path.parent} holds shards of other rows than {batch.place}; give another folder")
     return tokens

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from textsignal.data.read import groups_of, read_table, texts_of
-from textsignal.data.roles import beside_texts
+from textsignal.data.roles import model_inputs
 from textsignal.data.rows import check_rows
 from textsignal.data.source import read_batches
 from textsignal.errors import InputError
@@ -208,8 +208,8 @@ def test_columns_of_anything_are_read_or_refused(table, family):
         assert groups.groupby(groups, sort=False).size().sum() == groups.notna().sum()
     times = outcome(as_times, table["other"], len(table))
     assert isinstance(times, str) or times.dtype == np.dtype("datetime64[D]")
-    beside = outcome(beside_texts, table, ["other"], None, "response", "response", learn=True)
-    assert isinstance(beside, str) or all(0 < len(problem.rows) <= len(table) for problem in beside.problems())
+    inputs = outcome(model_inputs, table, ["other"], None, "response", "response", learn=True)
+    assert isinstance(inputs, str) or all(0 < len(problem.rows) <= len(table) for problem in inputs.problems())
     assert all(isinstance(text, str) for text in texts_of(table, "text"))
 
 

@@ -125,17 +125,17 @@ def test_cells_that_are_not_text_are_read_as_in_memory(table, tmp_path, name):
     whole = read_table(tmp_path / name)
     source = read_batches(tmp_path / name, batch_rows=30)
     columns = Roles("review", ("rating",), by="hotel", over="day", groups="is_chain")
-    found = [_beside(source, columns), _beside(source, replace(columns, over="year"))]
+    found = [_others(source, columns), _others(source, replace(columns, over="year"))]
     for column in ("hotel", "is_chain"):
         assert list(map(str, groups_of(found[0], column))) == list(map(str, groups_of(whole, column)))
     for column, frame in zip(("day", "year"), found, strict=True):
         np.testing.assert_array_equal(as_times(frame[column], 100), as_times(whole[column], 100))
 
 
-def _beside(source, columns):
+def _others(source, columns):
     """The columns of a sample, which is of all rows."""
     read = streaming.read_source(source, columns, new_model(), None, 10**9, LocalEngine(1), None, streaming.say_nothing)
-    return read.beside
+    return read.others
 
 
 class TestErrors:

@@ -8,7 +8,7 @@ import pytest
 
 from textsignal import TextResponseModel
 from textsignal.cli import main
-from textsignal.data.roles import Roles, beside_texts
+from textsignal.data.roles import Roles, model_inputs
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.insight.inputs import as_times
@@ -41,7 +41,7 @@ def test_covariates_written_in_numbers_are_numbers(analysis):
 @pytest.mark.parametrize("cells", [["it", "fr"], [True, False], [1, 2], pd.to_datetime(["2020", "2021"])], ids=str)
 def test_covariates_may_be_categories_of_pandas(cells):
     table = pd.DataFrame({"country": pd.Series([*cells, None]).astype("category")})
-    (problem,) = beside_texts(table, ["country"], learn=True).problems()
+    (problem,) = model_inputs(table, ["country"], learn=True).problems()
     assert problem.rows.tolist() == [2]
 
 
@@ -50,12 +50,12 @@ def test_a_cell_that_is_not_a_category_is_named(cell):
     with pytest.raises(
         InputError, match=r"column 'country': row 2 holds a (dict|str) \(.*\), which cannot name a group"
     ):
-        beside_texts(pd.DataFrame({"country": pd.Series(["it", cell], dtype=object)}), ["country"], learn=True)
+        model_inputs(pd.DataFrame({"country": pd.Series(["it", cell], dtype=object)}), ["country"], learn=True)
 
 
 def test_whole_numbers_of_any_length_are_read():
     table = pd.DataFrame({"price": pd.Series([1, 10**400], dtype=object)})
-    assert len(beside_texts(table, ["price"], learn=True).covariates) == 2
+    assert len(model_inputs(table, ["price"], learn=True).covariates) == 2
     with pytest.raises(InputError, match="is not a date"):
         as_times(table["price"], 2)
 
@@ -114,7 +114,7 @@ def test_a_level_of_one_row_is_not_held_out():
 
 def test_cells_of_new_tables_are_not_made_numbers():
     """A category of which only levels that look like numbers are left."""
-    cells = beside_texts(pd.DataFrame({"size": ["01", " 1 ", ""]}), ["size"]).covariates["size"]
+    cells = model_inputs(pd.DataFrame({"size": ["01", " 1 ", ""]}), ["size"]).covariates["size"]
     assert cells.tolist()[:2] == ["01", "1"]
     assert cells.isna().tolist() == [False, False, True]
 

@@ -116,7 +116,7 @@ def _are_words(cells: pd.Series) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Beside:
+class ModelInputs:
     """Covariates, offset and weights of the texts of a table; None if absent.
 
     covariates : one row per text; offset, weights : (rows,) parsed.
@@ -136,7 +136,7 @@ class Beside:
             problems += [] if parsed is None else unusable(name, parsed)
         return tuple(problems)
 
-    def at(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Beside:
+    def at(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> ModelInputs:
         """Return some of the rows."""
         return replace(
             self,
@@ -156,7 +156,7 @@ class Beside:
         return None if self.weights is None else self.weights.values
 
 
-def beside_texts(
+def model_inputs(
     table: pd.DataFrame,
     covariates: Sequence[str] = (),
     formula: str | None = None,
@@ -164,7 +164,7 @@ def beside_texts(
     weights: str | None = None,
     *,
     learn: bool = False,
-) -> Beside:
+) -> ModelInputs:
     """Return covariates, offset and weights by the names of their columns.
 
     formula : names the covariates if these are not listed.
@@ -172,19 +172,19 @@ def beside_texts(
     """
     names = list(covariates) or ([] if formula is None else parse_formula(formula).columns)
     columns = {name: _cells(column(table, name, "covariate"), learn) for name in names}
-    return Beside(
+    return ModelInputs(
         covariates=pd.DataFrame(columns) if columns else None,
         offset=None if offset is None else parse_response(column(table, offset, "offset")),
         weights=None if weights is None else parse_response(column(table, weights, "weights")),
     )
 
 
-def with_problems(bad: BadRows, columns: Beside) -> BadRows:
+def with_problems(bad: BadRows, columns: ModelInputs) -> BadRows:
     """Return bad rows together with those of covariates, offset and weights."""
     return replace(bad, problems=(*bad.problems, *columns.problems()))
 
 
-def only_held_out(columns: Beside, held_out: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def only_held_out(columns: ModelInputs, held_out: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return (rows,) True for held-out rows with a level of a category that no training row has."""
     new = np.zeros(len(held_out), dtype=bool)
     if columns.covariates is None:

@@ -71,7 +71,7 @@ def put_arrays(arrays: Mapping[str, NDArray[Any]], path: Path | None) -> Place:
     return path
 
 
-def beside(place: Place, ending: str) -> Path | None:
+def with_ending(place: Place, ending: str) -> Path | None:
     """Return a file of the same name with another ending; None if the place is in memory."""
     return place.with_suffix(ending) if isinstance(place, Path) else None
 

@@ -22,7 +22,7 @@ from textsignal.compute.hashing import Keys
 from textsignal.data.rows import BadRows
 from textsignal.families import Family
 from textsignal.text.features import Features, MergedCounts, TextCounts, count_texts
-from textsignal.text.shards import Place, beside, map_arrays, put_arrays, read_shard
+from textsignal.text.shards import Place, map_arrays, put_arrays, read_shard, with_ending
 from textsignal.text.tokens import SentenceTexts
 from textsignal.training.corpus import Corpus
 from textsignal.training.tone import BLOCK, ToneBlock, n_blocks_of, tone_block, tone_effects
@@ -44,7 +44,7 @@ class Passing:
     """Attributes of streamed texts, each (texts,).
 
     draws : random numbers, by text, and row and number of its file, so that files can be read in parallel.
-    rows : in the source, or a part of it, from 0; beside : (texts, columns) cells of other columns.
+    rows : in the source, or a part of it, from 0; others : (texts, columns) cells of other columns.
     """
 
     draws: Keys
@@ -53,7 +53,7 @@ class Passing:
     n_words: NDArray[np.int64]
     responses: Vector
     weight: Vector
-    beside: NDArray[np.object_]
+    others: NDArray[np.object_]
 
     @classmethod
     def nothing(cls, n_columns: int = 0) -> Passing:
@@ -226,7 +226,7 @@ def stored_tone(
         indices = counts.indices.astype(np.int32, copy=False)
         arrays = {"counts": counts.data, "indices": indices, "indptr": counts.indptr}
         arrays |= {name: getattr(made, name) for name in names}
-        return StoredBlock(put_arrays(arrays, beside(places[0], ".block")), features.sizes)
+        return StoredBlock(put_arrays(arrays, with_ending(places[0], ".block")), features.sizes)
 
     places = in_blocks(shards, sizes_of_shards)
     return tone_effects(compute.engine.keep(block, places, range(len(places))), family.of_words, compute)

@@ -16,7 +16,7 @@ from textsignal import streaming
 from textsignal.arrays import Vector
 from textsignal.compute.engines import Engine
 from textsignal.data.read import groups_of
-from textsignal.data.roles import Beside, Roles
+from textsignal.data.roles import ModelInputs, Roles
 from textsignal.data.rows import BadRows, Dropping, ParsedResponse
 from textsignal.data.source import Given, Source, read_batches
 from textsignal.data.write import write_csv
@@ -287,14 +287,14 @@ def analyse(
     rows = rows_to_fit(table, columns, scales, parsed, formula=model.formula, levels=levels, on_bad_rows=on_bad_rows)
     tokens = model.tokenise(rows.texts)
     first_copies = tokens.first_copies()
-    held_out = hold_out(first_copies, holdout, seed, rows.beside)
+    held_out = hold_out(first_copies, holdout, seed, rows.inputs)
     answers = {name: each.given[rows.numbers] for name, each in parsed.items()}
     if of_classes:
         values = parsed[names[0]].values[rows.numbers]
         new = held_out & ~np.isnan(values) & ~np.isin(values, values[~held_out])
         held_out = without_copies(held_out, first_copies, new)
     responses = answers[names[0]] if len(names) == 1 else pd.DataFrame(answers)
-    training = rows.beside.at(~held_out)
+    training = rows.inputs.at(~held_out)
     with RowsError.among(rows.numbers[~held_out]):
         model.fit(
             tokens.at(np.flatnonzero(~held_out)),
@@ -379,17 +379,17 @@ def _sampled_rows(read: streaming.Streamed, columns: Roles, n_files: int) -> Tab
     """The sample as the rows that are used."""
     sample, n = read.sample, len(read.sample)
     weights = ParsedResponse(sample.weight, np.zeros(n, dtype=bool), sample.weight)
-    groups = None if columns.by is None else groups_of(read.beside, columns.by)
+    groups = None if columns.by is None else groups_of(read.others, columns.by)
     if groups is not None:
         as_groups(groups, n)
     return TableRows(
         numbers=np.arange(n),
         dropped=_described(read.bad, n_files),
         texts=[],
-        beside=Beside(weights=None if columns.weights is None else weights),
+        inputs=ModelInputs(weights=None if columns.weights is None else weights),
         groups=groups,
-        times=None if columns.over is None else as_times(read.beside[columns.over], n, read.drawn.rows),
-        clusters=clusters_of(read.beside, columns.groups, np.arange(n), [sample.responses]),
+        times=None if columns.over is None else as_times(read.others[columns.over], n, read.drawn.rows),
+        clusters=clusters_of(read.others, columns.groups, np.arange(n), [sample.responses]),
     )
 
 
@@ -451,8 +451,8 @@ def _analysis_of(
     parsed: list[ParsedResponse],
 ) -> Analysis:
     """Summarise a model that was fitted to the rows not held out, and let it know all of them."""
-    beside = rows.beside
-    observed = model.observed(tokens, responses, beside.weight, beside.covariates, beside.added)
+    inputs = rows.inputs
+    observed = model.observed(tokens, responses, inputs.weight, inputs.covariates, inputs.added)
     also: dict[str, Any] = {"groups": rows.groups, "times": rows.times, "held_out": held_out}
     readings = model.readings([replace(each, **also) for each in observed])
     model.know(readings)

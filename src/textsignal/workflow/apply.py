@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from textsignal.data.read import column, groups_of, held_texts, kept_columns, texts_of
-from textsignal.data.roles import Beside, Roles, beside_texts
+from textsignal.data.roles import ModelInputs, Roles, model_inputs
 from textsignal.data.rows import BadRows, ParsedResponse, Place, check_rows, from_one, parse_response
 from textsignal.errors import InputError, RowsError
 from textsignal.estimators import Predictions
@@ -56,8 +56,8 @@ def drivers_table(
         raise InputError("a table was given, but not which column holds the texts; give its columns")
     texts = texts_of(table, columns.text)
     parsed = parsed_response(model, table, columns.response) if has_response else None
-    beside = _beside(model, table, columns)
-    _check_numbers(model, parsed, beside, len(table), place)
+    inputs = _inputs(model, table, columns)
+    _check_numbers(model, parsed, inputs, len(table), place)
     groups = None
     if parsed is not None:
         groups = clusters_of(table, columns.groups, np.arange(len(table)), [parsed.values])
@@ -65,9 +65,9 @@ def drivers_table(
         None if columns.by is None else groups_of(table, columns.by),
         texts=texts,
         responses=None if parsed is None else parsed.values,
-        sample_weight=beside.weight,
-        covariates=beside.covariates,
-        offset=beside.added,
+        sample_weight=inputs.weight,
+        covariates=inputs.covariates,
+        offset=inputs.added,
         interval=interval,
         groups=groups,
     )
@@ -100,9 +100,9 @@ def effects_table(
         seed=seed,
         texts=rows.texts,
         responses=responses,
-        sample_weight=rows.beside.weight,
-        covariates=rows.beside.covariates,
-        offset=rows.beside.added,
+        sample_weight=rows.inputs.weight,
+        covariates=rows.inputs.covariates,
+        offset=rows.inputs.added,
         progress=progress,
     )
 
@@ -127,13 +127,13 @@ def check_table(
     """
     parsed = parsed_response(model, table, columns.response)
     bad = check_rows(column(table, columns.text, "text"), parsed, levels=whole_levels(model))
-    rows, beside = usable_rows(bad, on_bad_rows), _beside(model, table, columns)
+    rows, inputs = usable_rows(bad, on_bad_rows), _inputs(model, table, columns)
     own = () if model.design_ is None else model.design_.covariates
-    others = beside_texts(table, [name for name in columns.covariates if name not in own], learn=True)
-    known = [each for each in (beside.covariates, others.covariates) if each is not None]
+    others = model_inputs(table, [name for name in columns.covariates if name not in own], learn=True)
+    known = [each for each in (inputs.covariates, others.covariates) if each is not None]
     # Excluded rows keep their positions with weight 0, so that other rows keep their numbers.
     weight = np.zeros(len(table))
-    weight[rows] = 1.0 if beside.weight is None else beside.weight[rows]
+    weight[rows] = 1.0 if inputs.weight is None else inputs.weight[rows]
     responses = np.where(weight > 0, parsed.values, np.nan)
     held_out = np.full(len(table), new)
     held_out[rows] = held_out_rows(split, rows, parsed.values[rows], new)
@@ -143,7 +143,7 @@ def check_table(
         held_out=held_out,
         sample_weight=weight,
         covariates=pd.concat(known, axis=1) if known else None,
-        offset=beside.added,
+        offset=inputs.added,
         by=None if columns.by is None else groups_of(table, columns.by),
         over=None if columns.over is None else column(table, columns.over, "over"),
     )
@@ -179,9 +179,9 @@ def report_table(
 
     check_intervals(interval, columns.groups)
     rows, responses = _usable(model, table, columns, on_bad_rows, place)
-    beside = rows.beside
+    inputs = rows.inputs
     with RowsError.among(rows.numbers):
-        (observed,) = model.observed(rows.texts, responses, None, beside.covariates, beside.added)
+        (observed,) = model.observed(rows.texts, responses, None, inputs.covariates, inputs.added)
         held_out = held_out_rows(split, rows.numbers, responses, new)
         observed = replace(observed, groups=rows.groups, times=rows.times, held_out=held_out)
         (reading,) = model.readings([observed])
@@ -214,8 +214,8 @@ def predict_table(
     prediction_stars, p_stars_5.
     """
     texts = held_texts(table, text)
-    beside = _beside(model, table, Roles(text, offset=offset))
-    of_all: Any = model.predictions(texts, covariates=beside.covariates, offset=beside.added)
+    inputs = _inputs(model, table, Roles(text, offset=offset))
+    of_all: Any = model.predictions(texts, covariates=inputs.covariates, offset=inputs.added)
     columns: dict[str, Any] = {"row": np.arange(1, len(texts) + 1)}
     if isinstance(of_all, Predictions):
         of_classes = of_all.family.n_predictors > 1
@@ -243,22 +243,22 @@ def _usable(
     """Return the usable rows of a table and their responses."""
     parsed = parsed_response(model, table, columns.response)
     bad = check_rows(column(table, columns.text, "text"), parsed, levels=whole_levels(model))
-    beside = _beside(model, table, columns)
-    rows = usable(table, columns, replace(bad, place=place), beside, on_bad_rows, {columns.response: parsed})
+    inputs = _inputs(model, table, columns)
+    rows = usable(table, columns, replace(bad, place=place), inputs, on_bad_rows, {columns.response: parsed})
     return rows, parsed.values[rows.numbers]
 
 
-def _beside(model: TextResponseModel, table: pd.DataFrame, columns: Roles) -> Beside:
+def _inputs(model: TextResponseModel, table: pd.DataFrame, columns: Roles) -> ModelInputs:
     """Return covariates, offset and weights of a table, covariates by their names in training."""
     names = () if model.design_ is None else model.design_.covariates
-    return beside_texts(table, names, None, columns.offset, columns.weights)
+    return model_inputs(table, names, None, columns.offset, columns.weights)
 
 
 def _check_numbers(
-    model: TextResponseModel, response: ParsedResponse | None, beside: Beside, n_rows: int, place: Place
+    model: TextResponseModel, response: ParsedResponse | None, inputs: ModelInputs, n_rows: int, place: Place
 ) -> None:
     """Raise if covariates, offset, weights or responses do not fit the model; responses may be missing."""
-    problems = beside.problems()
+    problems = inputs.problems()
     if response is not None:
         numeric = replace(response, unparsable=np.zeros(n_rows, dtype=bool))
         problems += check_rows(["-"] * n_rows, numeric, levels=whole_levels(model)).problems

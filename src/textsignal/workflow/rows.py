@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from textsignal.data.read import column, groups_of
-from textsignal.data.roles import Beside, Roles, beside_texts, only_held_out, with_problems
+from textsignal.data.roles import ModelInputs, Roles, model_inputs, only_held_out, with_problems
 from textsignal.data.rows import BadRows, ParsedResponse, check_responses, parse_response
 from textsignal.errors import InputError
 from textsignal.families import FAMILIES, Family
@@ -38,14 +38,14 @@ class TableRows:
     """Usable rows of a table.
 
     numbers : (rows,) their positions in the table; dropped : problems of the others, "" if there are none.
-    texts : (rows,); beside : covariates, offset and weights of the rows.
+    texts : (rows,); inputs : covariates, offset and weights of the rows.
     groups, times, clusters : (rows,) values of the columns by, over and groups; None if absent.
     """
 
     numbers: NDArray[np.int64]
     dropped: str
     texts: list[str]
-    beside: Beside
+    inputs: ModelInputs
     groups: pd.Series | None = None
     times: Times | None = None
     clusters: pd.Series | None = None
@@ -55,15 +55,15 @@ def usable(
     table: pd.DataFrame,
     columns: Roles,
     bad: BadRows,
-    beside: Beside,
+    inputs: ModelInputs,
     on_bad_rows: str,
     responses: Mapping[str, ParsedResponse],
 ) -> TableRows:
     """Return the rows that can be used; raise if bad rows may not be dropped.
 
-    bad : of texts and responses; beside : covariates, offset and weights of the table.
+    bad : of texts and responses; inputs : covariates, offset and weights of the table.
     """
-    bad = with_problems(bad, beside)
+    bad = with_problems(bad, inputs)
     rows = usable_rows(bad, on_bad_rows)
     times = None if columns.over is None else as_times(column(table, columns.over, "over"), len(table))
     groups = None if columns.by is None else groups_of(table, columns.by)
@@ -71,7 +71,7 @@ def usable(
         numbers=rows,
         dropped=bad.describe() if len(bad) else "",
         texts=column(table, columns.text, "text").to_numpy(dtype=object)[rows].tolist(),
-        beside=beside.at(rows),
+        inputs=inputs.at(rows),
         groups=None if groups is None else groups.iloc[rows],
         times=None if times is None else times[rows],
         clusters=clusters_of(table, columns.groups, rows, [each.values for each in responses.values()]),
@@ -96,9 +96,9 @@ def rows_to_fit(
         name: None if n_classes(each, scale) > 2 else levels or range_of(each, scale.family)
         for (name, each), scale in zip(parsed.items(), scales, strict=True)
     }
-    beside = beside_texts(table, columns.covariates, formula, columns.offset, columns.weights, learn=True)
+    inputs = model_inputs(table, columns.covariates, formula, columns.offset, columns.weights, learn=True)
     bad = check_responses(column(table, columns.text, "text"), parsed, ranges)
-    rows = usable(table, columns, bad, beside, on_bad_rows, parsed)
+    rows = usable(table, columns, bad, inputs, on_bad_rows, parsed)
     excluded = np.ones(len(table), dtype=bool)
     excluded[rows.numbers] = False
     for (name, each), scale in zip(parsed.items(), scales, strict=True):
@@ -242,7 +242,7 @@ def check_holdout(share: float) -> None:
 
 
 def hold_out(
-    first_copies: NDArray[np.int64], share: float, seed: int, beside: Beside | None = None
+    first_copies: NDArray[np.int64], share: float, seed: int, inputs: ModelInputs | None = None
 ) -> NDArray[np.bool_]:
     """The documented split: a permutation by default_rng(seed), its first part for training.
 
@@ -260,7 +260,7 @@ def hold_out(
     flags = flags[first_copies]
     if flags.all():
         return np.zeros(n_rows, dtype=bool)
-    return flags if beside is None else without_copies(flags, first_copies, only_held_out(beside, flags))
+    return flags if inputs is None else without_copies(flags, first_copies, only_held_out(inputs, flags))
 
 
 def without_copies(

@@ -27,7 +27,7 @@ from textsignal.reading.themes import Reading
 from textsignal.report.page.charts import chart_specs, drawable
 from textsignal.report.page.library import library
 from textsignal.report.values.browser import LONGEST
-from textsignal.report.values.comparisons import NOUNS, OtherResponses, page_names, responses_beside
+from textsignal.report.values.comparisons import NOUNS, OtherResponses, other_responses, page_names
 from textsignal.report.values.data import ReportedModel, ReportedModels, ReportSettings
 from textsignal.report.values.prepare import ReportData, prepare
 from textsignal.report.values.wording import count, mean_response, number, percent, points, signed_points, stances
@@ -86,7 +86,7 @@ def write_pages(
     if model.names:
         table = compared(dict(zip(models, [each.mentions for each in readings], strict=True)), model.theme_names)
         noun = "class" if next(iter(models.values())).naming_.is_class else "response"
-        others = responses_beside(table, {name: one.naming_ for name, one in models.items()}, noun)
+        others = other_responses(table, {name: one.naming_ for name, one in models.items()}, noun)
     for (name, one), reading, page in zip(models.items(), readings, pages, strict=True):
         own = replace(settings, responses=others.get(name))
         write_report(one, folder / page, reading, own, effects=effects)

@@ -358,7 +358,7 @@ class OtherResponses:
         return Amount(shown, shade, bool(values[theme] == values.max() > 0), facts)
 
 
-def responses_beside(
+def other_responses(
     table: pd.DataFrame, namings: Mapping[str, Naming], noun: str = "response"
 ) -> dict[str, OtherResponses]:
     """Return what the page of each response needs to know of all; table : from `compared`; namings : by response."""
