@@ -17,7 +17,7 @@ SETS = {"hotel_reviews_10k": "hotels", "short_reviews_10k": "fast food", "simula
 DRAWS, BLOCKS = 200_000, 20
 
 
-INTRO = """# Intervals that hold
+INTRO = """# Valid intervals
 
 ```python
 effects = model.estimate_effects()  # or textsignal effects MODEL reviews.csv --text Review --response Rating
@@ -36,17 +36,17 @@ model.drivers(interval=0.95)  # ranges beside cost and gain
    interval. So estimates differ a little from those of `drivers()`, which are shrunk and predict better.
 2. **Influence functions.** Each number (cost, gain, reach, tone, speaking, gamma) is a mean over texts; what each text
    does to it, through its own part and the coefficients (HC2), gives the variance; summed over groups first, the
-   cluster-robust one. Cost keeps the texts that speak badly as they are and may be negative, so that under no effect it
-   is as often below 0 as above.
-3. **Halves say what the formula leaves out.** Tone was learnt from responses too, and folds learn from each other: with
+   cluster-robust one. Cost keeps the texts with complaints fixed and may be negative, so that under no effect it
+   is below 0 as often as above.
+3. **Halves show what the formula ignores.** Tone was learnt from responses too, and folds learn from each other: with
    no effect the formula's z has a standard deviation of 1.1 to 1.2, and with strong effects its standard errors are
    three quarters of the truth. So texts (or whole groups) are cut in two halves eight times, each half learns tone by
    itself, and the squared differences of their estimates are compared with what both formulas promise. Variances are
    multiplied by the mean ratio over themes and cuts, one number for each kind of quantity, at least 1. Halves also
-   say what is missing: cost and gain are too small where tone is not known well, by what falls as n^(-2/3) in
+   show what is missing: cost and gain are too small where tone is not known well, by what falls as n^(-2/3) in
    simulations, so what all texts have above their halves, over 2^(2/3) - 1, is still missing. In standard errors that
-   is much the same for all themes; its mean is added. Where gammas cannot be told from noise (root mean square of z
-   below 3), nothing is.
+   is similar for all themes; its mean is added. Where gammas are not distinguishable from noise (root mean
+   square of z below 3), nothing is added.
 4. **Bootstrap** draws texts (or whole groups) with replacement, moves themes from where they are, places sentences and
    fits level 2 anew; standard errors are how far refits spread, widened by 3. (Their percentiles are not used: refits
    spread more on the side away from 0, and between their own 2.5% and 97.5% lies the truth in 92% of cases only, with
@@ -89,7 +89,7 @@ def _null(lines: Sequence[Line]) -> str:
             "",
             _table([*head, "covers cost", "covers worth"], rows),
             "",
-            "Tone where spoken of is a product of two numbers that are both next to 0 here, and so rarely found.",
+            "Tone of mentions is a product of two numbers that are both close to 0 here, so it is rarely significant.",
             "",
         ]
     )
@@ -168,9 +168,9 @@ def _truth(lines: Sequence[Line]) -> str:
     return "\n".join(
         [
             "## A known truth",
-            "`synthetic_reviews(opinions=True)`: each review speaks of three of eight aspects, well, badly or neither.",
+            "`synthetic_reviews(opinions=True)`: each review praises, criticises or only mentions three of eight aspects.",
             "Nine themes are learnt (words that judge nothing make one) and matched to aspects. Coverage of 95%",
-            "intervals, and power at .05. The oracle is the GLM on the true tones, which nobody has.",
+            "intervals, and power at .05. The oracle is the GLM on the true tones, which are unknown in practice.",
             "",
             *tables,
         ]
@@ -191,7 +191,7 @@ def _groups(lines: Sequence[Line]) -> str:
     return "\n".join(
         [
             "## Groups",
-            f"4,000 reviews of 40 hotels, {len(cells)} replicates. Hotels differ in how they are spoken of, and in",
+            f"4,000 reviews of 40 hotels, {len(cells)} replicates. Hotels differ in tone, and in",
             "their ratings (standard deviation .65 on the logit) for reasons that no text names. Costs of all aspects:",
             "",
             _table(["errors", "coverage", "error / true spread"], rows),
@@ -216,7 +216,7 @@ def _real(lines: Sequence[Line]) -> str:
         rows = [[aspect, *of[:2], f"{of[2]:.2f}", f"{of[3]:.2f} to {of[4]:.2f}"] for aspect, of in aspects[0].items()]
         said += [
             "**hotel_aspect_ratings_6k**, themes and tone from overall ratings alone. Mean tone about a theme where it",
-            "is spoken of, and mean rating of an aspect by the same guests, over hotels with five such reviews.",
+            "is mentioned, and mean rating of an aspect by the same guests, over hotels with five such reviews.",
             "The theme is chosen on one half of the hotels (partial correlation given the overall rating), the rank",
             "correlation is over the other half, with a bootstrap interval over hotels:",
             "",
@@ -250,10 +250,10 @@ CLOSING = """## What it is not
   a tenth too small, or one too small and the other too large: `synthetic_reviews(opinions=True)` has three aspects in
   every review and ratings around 3. That design was chosen after seeing this bias in others.
 - On real reviews the mean cost hardly depends on how many texts tone was learnt from (hotels: .059 with 625 texts, .060
-  with 10,000), so that shrinkage of tone is no large part of it there.
-- With 400 texts and eight strong themes intervals cover 87%: halves of 200 texts know too little of tone to say how far
-  it is off. They are to be trusted from about 2,000 texts on; under no effect they hold with 400 too.
-- The factor of step 3 is one for all themes of a model; a theme whose tone rests on words of its own may need more.
+  with 10,000), so shrinkage of tone explains little of it there.
+- With 400 texts and eight strong themes intervals cover 87%: halves of 200 texts are too small to show the
+  error of tone. Rely on them from about 2,000 texts on; under no effect they are valid with 400 too.
+- The factor of step 3 is one for all themes of a model; a theme whose tone depends on words only it uses may need more.
 
 `make inference` computes all of this (about two hours on two cores) and writes this page.
 """

@@ -60,7 +60,7 @@ TEN = np.array([0.115, 0.06, 0.05, 0.045, 0.055, 0.06, 0.08, 0.12, 0.165, 0.25])
 
 
 def ten_points(table: pd.DataFrame) -> pd.Series:
-    """A scale of ten, drawn at random: text tells about a fifth of it."""
+    """A scale of ten, drawn at random: text explains about a fifth of it."""
     noise = np.random.default_rng(0).normal(size=len(table))
     latent = 0.65 * (table["rating"] - table["rating"].mean()) / table["rating"].std() + 0.76 * noise
     return 1 + pd.Series(np.searchsorted(np.cumsum(TEN)[:-1], latent.rank(pct=True)), index=table.index)

@@ -24,12 +24,12 @@ takes, of those that fit, the family with the best log score on texts held back 
   one (`default_rng(0)`).{exceptions}
 * **Middle 90%**: share of test responses in the middle 90% of their predicted distributions. A level takes up the
   stretch from P(below it) to P(up to it) and counts as far as that lies between 5% and 95% (Czado, Gneiting and Held,
-  2009, whose histograms the report shows). Where levels are few, an interval of whole levels must hold more than it
-  says, so that its coverage tells little; this share is 90% wherever probabilities are right.
+  2009, whose histograms the report shows). Where levels are few, an interval of whole levels must cover more than
+  its level, so its coverage is not informative; this share is 90% wherever probabilities are right.
 * **R2** is that of the expected response.
 * *Half steps* is the mean of two ratings, *2 to 10* the sum of two. *1 to 10* is drawn at random: 4,000 short reviews
   with a scale of ten that piles up at both ends (11.5% at the lowest) and follows their stars so loosely that text
-  tells about a fifth of it.
+  explains about a fifth of it.
 """
 COLUMNS = (
     "set",
@@ -50,7 +50,7 @@ REAL_HEAD = """## Other kinds
 Held out, beside GLMs with a ridge penalty that is tuned by cross-validation on the training side: logistic regression,
 Poisson and negative binomial regression, and linear regression; on the same 2,000 terms as above, and on words and
 pairs of words (tf-idf of 1-2-grams, 26,000 of wine and 48,000 of clothing). *Ahead* is by how much textsignal is above
-the better of both, in the mean and in the split where it is least. The negative binomial's deviance has one dispersion
+the better of both, in the mean and in the worst split. The negative binomial's deviance has one dispersion
 for all, that of the training counts. Covariates are logarithm of the price (and whether it is missing), country and
 variety, those of fewer than 10 training wines as one; ridge has them beside words, standardised, in a size that is
 tuned too.

@@ -44,7 +44,7 @@ clothing_reviews_22k.
 - **Exclusivity** is the mean over topics and their ten most probable terms of p(term given topic), divided by its sum
   over all topics.
 - **Seconds** are processor time of fitting and predicting in one thread; other work on the machine can lengthen
-  them. Counting words is left out, except for 1-2-grams.
+  them. Counting words is excluded, except for 1-2-grams.
 
 The methods, with a package's own defaults where nothing else is said:
 

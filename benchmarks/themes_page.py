@@ -24,8 +24,8 @@ python benchmarks/themes.py --data FOLDER --ours --page docs/themes.md    # them
 ```
 
 The review sets are not part of this repository. All have the documented split
-(`numpy.random.default_rng(0).permutation(rows)`, the first 80% train), 14 topics and seed 0 unless something else is
-said. The best of a column is bold.
+(`numpy.random.default_rng(0).permutation(rows)`, the first 80% train), 14 topics and seed 0 unless stated
+otherwise. The best of a column is bold.
 """
 
 NOTES = """## How it was measured
@@ -51,7 +51,7 @@ NOTES = """## How it was measured
   a topic costs were gone; for topic models what it costs is share times effect against the average text, so a large
   topic has a lift even where its share hardly varies. Five permutations for themes, predictive and joint, of which the
   largest lift counts; one for the others.
-- **Other numbers of topics** are left out for sLDA, and stability there for all but ours: too slow.
+- **Other numbers of topics** are not computed for sLDA, and stability there only for ours: too slow.
 - **Adding up**: largest difference between the linear predictor and the sum of constant and contributions, over
   {added:,} test documents; for themes also over sentences.
 - **Seconds** of the table are processor time of one fit from raw text in one thread, beside other work on the
@@ -81,7 +81,7 @@ NOTES = """## How it was measured
 - Themes, by the labelled sentences of hotels: term weights (frequency^.25, tone at half weight) and the softness of
   the start. By the stability, reach, NPMI and labels of this page, about 40 settings in all: pairs of terms that met
   n times counting n / (n + 1), 23 dimensions, 60 clusterings, terms in them by the root of their frequency, three
-  iterations of NMF. That a document speaks of a theme from half of a sentence on was chosen with reach in view.
+  iterations of NMF. That half of a sentence counts as a mention was chosen with reach in view.
   Expect less elsewhere: stability of short texts lies between .80 and .86 over seeds.
 - Tone: steps, passes (25), halves, the size of phrases, runs averaged on small sets, and what is negated, by
   out-of-fold R2 on the training sides of these seven sets, among about 55 settings; the test sides were in view. On

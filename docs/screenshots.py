@@ -1,8 +1,8 @@
-"""Pictures of reports, for the documentation: of the demo, and of three sets of reviews that lie beside the repository.
+"""Pictures of reports, for the documentation: of the demo, and of three sets of reviews next to the repository.
 
     python docs/screenshots.py [--data ../shared/data] [--out docs/screens] [--only demo hotels]
 
-Each report is made by the command that anybody would type. Reviews of others are not ours to show, so their reports
+Each report is made by the command that a user would type. Reviews of others are not ours to show, so their reports
 are made without texts; the demo's are written by a grammar.
 """
 

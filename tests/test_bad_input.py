@@ -63,7 +63,7 @@ def error_of(model, *data, **options):
         ({"one", "two"}, [1, 2], "a list of texts is needed, not a set: its order may be another; give a list"),
         (frozenset(["one", "two"]), [1, 2], "a list of texts is needed, not a frozenset"),
         ({"one": "a", "two": "b"}, [1, 2], "a list of texts is needed, not a dict"),
-        (["one", "two"], {1, 2}, "the response must be numbers, NaN where there is none: a set is given"),
+        (["one", "two"], {1, 2}, "the response must be numbers, NaN if missing: a set is given"),
         (["one", "two"], frozenset([1, 2]), "a frozenset is given"),
     ],
 )
@@ -86,15 +86,15 @@ def test_texts_that_say_nothing_are_an_error(kind, message):
     ("change", "message"),
     [
         (lambda y: np.full(300, 4), "the response is constant (always 4), so there is nothing to explain"),
-        (lambda y: np.full(300, np.nan), "no document has a response (all are missing)"),
+        (lambda y: np.full(300, np.nan), "no text has a response (all are missing)"),
         (lambda y: np.where(np.arange(300) == 7, np.inf, y), "row 8: inf"),
         (lambda y: np.where(np.arange(300) == 7, 999, y), "responses run from 1 to 999"),
-        (lambda y: [*y[:-1], "five"], "the response must be numbers, NaN where there is none"),
-        (lambda y: [*y[:-1], [5]], "the response must be numbers, NaN where there is none"),
-        (lambda y: y + 1j, "the response must be numbers, NaN where there is none: complex128 is given"),
-        (lambda y: pd.to_datetime(pd.Series(y)), "the response must be numbers, NaN where there is none"),
-        (lambda y: y.astype("datetime64[s]"), "the response must be numbers, NaN where there is none"),
-        (lambda y: dict(enumerate(y)), "the response must be numbers, NaN where there is none"),
+        (lambda y: [*y[:-1], "five"], "the response must be numbers, NaN if missing"),
+        (lambda y: [*y[:-1], [5]], "the response must be numbers, NaN if missing"),
+        (lambda y: y + 1j, "the response must be numbers, NaN if missing: complex128 is given"),
+        (lambda y: pd.to_datetime(pd.Series(y)), "the response must be numbers, NaN if missing"),
+        (lambda y: y.astype("datetime64[s]"), "the response must be numbers, NaN if missing"),
+        (lambda y: dict(enumerate(y)), "the response must be numbers, NaN if missing"),
     ],
 )
 def test_bad_responses_get_a_clear_error(kind, change, message):
@@ -155,7 +155,7 @@ def test_bad_options_get_a_clear_error(kind, options, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_themes": 61}, "n_themes=61 is more than anybody reads; give 1 to 60"),
+        ({"n_themes": 61}, "n_themes=61 is too many to read; give 1 to 60"),
         ({"language": "klingon"}, "no stop words for 'klingon'"),
         ({"language": 5}, "language=5 must be a name or code such as 'english' or 'de', or None"),
         ({"stop_words": "klingon"}, "no stop words for 'klingon'"),
@@ -221,7 +221,7 @@ def test_new_texts_are_checked_like_the_first(model):
     [
         (lambda m: m.predict_level(NEW, "median"), 'rule=\'median\' is not known; give "round" or "mode"'),
         (lambda m: m.score(NEW, [1]), "1 responses, but 50 predictions"),
-        (lambda m: m.score(NEW, [np.nan] * 50), "no document has a response"),
+        (lambda m: m.score(NEW, [np.nan] * 50), "no text has a response"),
     ],
 )
 def test_questions_that_cannot_be_answered_get_a_clear_error(model, ask, message):
@@ -246,7 +246,7 @@ def test_questions_that_cannot_be_answered_get_a_clear_error(model, ask, message
         (lambda m: m.merge([0, 1], sample_weight=[1] * 300), "sample_weight was given without texts"),
         (lambda m: m.merge([0, 1], texts=NEW, responses=[3] * 50, sample_weight=[0] * 50), "non-zero"),
         (lambda m: m.drop([0], texts=[], responses=[]), "no texts were given"),
-        (lambda m: m.drop([0], texts=NEW), "no document has a response"),
+        (lambda m: m.drop([0], texts=NEW), "no text has a response"),
     ],
 )
 def test_questions_about_themes_that_cannot_be_answered_get_a_clear_error(themes, ask, message):

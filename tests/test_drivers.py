@@ -167,7 +167,7 @@ def test_groups_without_weight_are_left_out_unless_all_are(themes):
     weight = np.where(np.arange(60) < 30, 0.0, 1.0)
     groups = np.where(np.arange(60) < 30, "none", "some")
     assert themes.drivers(by=groups, texts=NEW.texts, sample_weight=weight)["group"].unique().tolist() == ["some"]
-    with pytest.raises(InputError, match="no document of any group counts"):
+    with pytest.raises(InputError, match="no text of any group counts"):
         themes.drivers(by=np.where(groups == "none", "none", None), texts=NEW.texts, sample_weight=weight)
 
 

@@ -116,7 +116,7 @@ def test_what_cannot_be(model):
         grown(model, ["Fine"], [3, 4])
     table = pd.DataFrame({"stars": REVIEWS.ratings[:80], "good": REVIEWS.ratings[:80] > 3})
     several = ts.TextResponseModel(2, n_jobs=1).fit(REVIEWS.texts[:80], table)
-    with pytest.raises(InputError, match="partial_fit is for one response that is not a class; fit to all texts"):
+    with pytest.raises(InputError, match="partial_fit needs one response, and no classes; fit to all texts"):
         several.partial_fit(["Fine"], table[:1])
     beside = pd.DataFrame({"price": np.arange(80.0)})
     given = ts.TextResponseModel(2, n_jobs=1).fit(REVIEWS.texts[:80], REVIEWS.ratings[:80], covariates=beside)

@@ -165,7 +165,7 @@ def test_a_response_with_other_themes_is_refused(model):
         (RESPONSES[[]], "no column"),
         (RESPONSES[["stars", "stars"]], "two responses are called 'stars'"),
         (RESPONSES.assign(same=4), "response 'same': the response is constant"),
-        (RESPONSES.assign(none=np.nan), "response 'none': no document has a response"),
+        (RESPONSES.assign(none=np.nan), "response 'none': no text has a response"),
         (RESPONSES.assign(stars=99 - RESPONSES["votes"]), "response 'stars'"),
         (RESPONSES[:9], "300 texts, but 9 responses"),
     ],

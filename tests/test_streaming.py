@@ -397,7 +397,7 @@ def test_what_only_all_rows_could_tell_is_no_number(table, tmp_path, cell, small
 
 def test_what_there_is_nothing_to_learn_from(table):
     assert "constant" in error_of(table.assign(rating=3.0))
-    assert "no document has a response" in error_of(table.assign(rating=np.nan))
+    assert "no text has a response" in error_of(table.assign(rating=np.nan))
     assert "no content term is left" in error_of(table.assign(review=""))
     assert "1 texts cannot carry 4 themes" in error_of(table.iloc[:1]) or "constant" in error_of(table.iloc[:1])
     assert "no column 'stars'" in error_of(table, response="stars")

@@ -77,7 +77,7 @@ _HOMES = {
     "sample_rows": "data.sample",
     "search": "uncertainty.search",
 }
-#: Public modules that do not lie where their name says.
+#: Public modules whose name differs from their location.
 _MODULES = {"evaluate": "evaluation.metrics"}
 
 

@@ -46,7 +46,7 @@ def check_response(estimator: Any, X: sp.csr_array, y: Any) -> NDArray[Any]:
     column: NDArray[Any] = column_or_1d(np.asarray(y, dtype=object) if isinstance(y, list) else y, warn=True)
     check_consistent_length(X, column)
     if column.dtype.kind in "cmM":
-        raise InputError(f"the response must be numbers or labels, NaN where there is none: {column.dtype} is given")
+        raise InputError(f"the response must be numbers or labels, NaN if missing: {column.dtype} is given")
     return column
 
 
@@ -92,7 +92,7 @@ def check_groups(groups: Any, n_documents: int) -> NDArray[np.int64] | None:
         return None
     column = pd.Series(np.asarray(groups).ravel())
     if len(column) != n_documents:
-        raise InputError(f"{n_documents} documents, but {len(column)} groups; give one for each document")
+        raise InputError(f"{n_documents} texts, but {len(column)} groups; give one for each text")
     check_names("groups", column)
     codes, names = pd.factorize(column)
     alone = codes < 0

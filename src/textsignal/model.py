@@ -87,7 +87,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
     language : of the texts, by name or code: its stop words and negations are used; None to use none.
     seed_words : label -> words that a theme starts from.
     levels : the response's scale, such as (1, 5) or (1, 5, 0.5); None learns it from the responses seen. Ordered text,
-        such as ["low", "mid", "high"], has no other way to tell its order, unless it is an ordered Categorical. For
+        such as ["low", "mid", "high"], has no order otherwise, unless it is an ordered Categorical. For
         several responses also a mapping by name.
     max_terms : largest number of content terms; None takes 3,000.
     stop_words : words that are not content terms: "auto" for the language's, or as in `TextVectorizer`.
@@ -101,8 +101,8 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
     reader_ : all that was learnt.
     components_ : (themes, terms) shares of terms in each theme; `terms_` their names.
     coherence_ : (themes,) mean NPMI of each theme's ten most probable terms in the training texts.
-    labels_ : (themes,) the user's own labels of themes, None where a theme has only its terms.
-    family_ : the response's family, with all that was learnt of it; naming_ : what the response is called.
+    labels_ : (themes,) the user's own labels of themes, None if a theme has only its terms.
+    family_ : the response's family, with all that was learnt of it; naming_ : name and unit of the response.
     levels_, classes_ : the response's levels, in the order of the columns of `predict_proba`.
     n_texts_ : number of training texts; covariate_effects_ : effects of covariates and their standard errors.
 
@@ -182,11 +182,11 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
     ) -> Self:
         """Learn themes, tone and the effects of themes.
 
-        With covariates, all effects are given these; their own, which are not penalised, are in the same GLM.
+        With covariates, all effects are adjusted for them; their effects, which are not penalised, are in the same GLM.
 
         Parameters
         ----------
-        texts : an empty one is allowed and teaches nothing about themes. Or a DataFrame with texts in its first column
+        texts : empty ones are allowed, and do not contribute to themes. Or a DataFrame with texts in its first column
             and covariates in the others, as scikit-learn's cross-validation passes both.
         responses : one number or label per text; NaN or None if missing, in which case only the text is used. Or a
             DataFrame with a column for each of several responses.
@@ -291,7 +291,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
             return self.fit(texts, responses, sample_weight)
         reader = self.reader_
         if not isinstance(reader, ThemeReader):
-            raise InputError("partial_fit is for one response that is not a class; fit to all texts")
+            raise InputError("partial_fit needs one response, and no classes; fit to all texts")
         if self.design_ is not None:
             raise InputError("partial_fit knows no covariates, but the model was fitted with some; fit to all texts")
         tokens = reader.tokenise(texts)
@@ -358,7 +358,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
 
     @property
     def naming_(self) -> Naming:
-        """What the response is called; raises if there are several responses."""
+        """Name and unit of the response; raises if there are several responses."""
         if len(self.namings_) > 1:
             self._one("names")
         return self.namings_[0]
@@ -1092,7 +1092,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        path : the file, such as "report.html"; for several responses, or classes, a folder: each has a page of its own,
+        path : the file, such as "report.html"; for several responses, or classes, a folder: each has a separate page,
             such as report-stars.html, with links to the others.
         texts, responses, covariates, offset : the texts of the report; by default those of training. A loaded
             model does not hold these.

@@ -97,7 +97,7 @@ styled = mpl.rc_context(STYLE)
 
 
 class ShownFigure(Figure):
-    """A figure that notebooks show, with or without pyplot."""
+    """Figure that notebooks display, with or without pyplot."""
 
     def _repr_png_(self) -> bytes:
         buffer = BytesIO()
@@ -386,7 +386,7 @@ def _topic_bars(table: pd.DataFrame, column: str, xlabel: str, ax: Axes | None) 
 
 
 def _topics(model: Any, n_terms: int = 10) -> pd.DataFrame:
-    """Topics with effect, prevalence and unit of effect; a theme's are gain less cost, and its share of the text."""
+    """Return topics with effect, prevalence and unit of effect; for themes, gain less cost and share of the text."""
     if hasattr(model, "topics"):
         return model.topics(n_terms).assign(unit="effect on the linear predictor")
     table = model.themes(n_terms)

@@ -312,7 +312,7 @@ def array_part(value: Any, path: str) -> dict[str, np.ndarray]:
 def _rebuild(
     settings: dict[str, Any], arrays: dict[str, np.ndarray], tokenizer: Tokenizer | None
 ) -> StoredModel | TopicParts | None:
-    """Rebuild a model; None if it needs a tokenizer that is not given."""
+    """Rebuild a model; return None if it needs a tokenizer and none is given."""
     checker = Checker(arrays, NAMED)
     readers = settings.pop("reader")
     if not isinstance(readers, dict) or len(readers) != 1 or not readers.keys() <= READERS.keys():

@@ -133,7 +133,7 @@ class TopicModel(Predicting, TransformerMixin, BaseEstimator):
 
     @property
     def components_(self) -> Array:
-        """(topics, terms) topics."""
+        """(topics, terms) weights of terms in each topic."""
         return self.fitted_estimator.components_
 
     @property

@@ -205,7 +205,7 @@ def test_what_is_no_source_is_named(tmp_path, monkeypatch, source, message):
 
 
 def test_options_that_do_not_fit_are_named(tmp_path):
-    assert "sep is of files" in error_of(TABLE, sep=";")
+    assert "sep is for files" in error_of(TABLE, sep=";")
     assert "batch_rows=0 is not a number of rows" in error_of(TABLE, batch_rows=0)
     assert "columns='id' is one name" in error_of(TABLE, columns="id")
     assert "has no encoding to choose" in error_of(write(tmp_path / "t.parquet"), encoding="utf-8")

@@ -395,7 +395,7 @@ class TestBadResponse:
 
     @pytest.mark.parametrize("levels", [None, (1, 5)])
     def test_that_is_all_missing_is_refused(self, estimator, X, levels):
-        with pytest.raises(InputError, match="no document has a response"):
+        with pytest.raises(InputError, match="no text has a response"):
             small(estimator, levels=levels).fit(X, np.full(300, np.nan))
 
     @pytest.mark.parametrize("levels", [None, (1, 5), (0, 7), (0, 12)], ids=str)

@@ -38,7 +38,7 @@ class TestSkill:
         assert measure(y, predicted, weight) == pytest.approx(repeated, rel=1e-12)
 
     def test_cannot_be_measured_without_a_response(self, measure):
-        with pytest.raises(InputError, match="no document has a response"):
+        with pytest.raises(InputError, match="no text has a response"):
             measure([np.nan, np.nan], [1.0, 2.0])
 
     def test_needs_a_prediction_for_every_response(self, measure):

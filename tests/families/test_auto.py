@@ -143,7 +143,7 @@ def test_ordered_categories_are_levels():
 @pytest.mark.parametrize(
     ("categories", "message"),
     [
-        ((), "no document has a response"),
+        ((), "no text has a response"),
         (("good",), "the response is constant"),
         ((5, 4, 3), r"must increase, but they are 5, 4, 3: make them text with \.cat\.rename_categories\(str\)"),
         ((1, "two"), "must be all text or all numbers; '1' is of type int"),
@@ -159,7 +159,7 @@ def test_ordered_categories_that_cannot_be_levels_are_refused(categories, messag
 def test_a_constant_or_missing_response_has_no_family():
     with pytest.raises(InputError, match="constant"):
         candidates([3, 3, 3])
-    with pytest.raises(InputError, match="no document has a response"):
+    with pytest.raises(InputError, match="no text has a response"):
         candidates([np.nan])
 
 

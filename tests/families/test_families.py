@@ -155,7 +155,7 @@ class TestScale:
         assert Binomial.from_levels((0, widest + 1)).learn([0]).n == widest + 1
 
     def test_responses_that_are_all_missing_teach_no_scale(self):
-        with pytest.raises(InputError, match="no document has a response"):
+        with pytest.raises(InputError, match="no text has a response"):
             Binomial().learn([np.nan, np.nan])
 
     @pytest.mark.parametrize("levels", [(3,), (2, 2), (1.5, 4), (1, np.nan)])

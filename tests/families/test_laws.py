@@ -366,7 +366,7 @@ class TestEncode:
     def test_all_missing_or_constant_responses_teach_nothing(self, case):
         if None not in case.open.settings().values() and not isinstance(case.open, Poisson | Proportion):
             return
-        with pytest.raises(InputError, match="no document has a response"):
+        with pytest.raises(InputError, match="no text has a response"):
             case.open.learn([np.nan, np.nan])
         with pytest.raises(InputError, match="constant"):
             case.open.learn([1, 1, np.nan])

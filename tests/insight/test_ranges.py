@@ -43,7 +43,7 @@ def test_what_is_not_clear_comes_after_what_is():
 
 def test_sentences_have_ranges_and_doubts():
     assert cost_of(CLEAR, STARS).endswith("the average would be 0.06 stars higher (0.04 to 0.07).")
-    assert "(−0.01 to 0.41). Not clear: the range includes 0." in cost_of(LARGER, STARS)
+    assert "(−0.01 to 0.41). Not clear: the interval includes 0." in cost_of(LARGER, STARS)
     assert "(0.00 to 0.05). Not clear when all themes are tested together." in cost_of(ALONE, STARS)
     assert gain_of(LARGER, STARS).endswith("0.09 stars lower (0.05 to 0.12).")
     assert "(0.04 to 0.07)" in finding_of(CLEAR, STARS)

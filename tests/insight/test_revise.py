@@ -266,7 +266,7 @@ def test_evidence_comes_from_the_training_texts_or_from_others(model):
         (lambda m: m.merge([2]), "merging needs at least two themes"),
         (lambda m: m.drop(range(5)), "leaves no model"),
         (lambda m: m.drop([9]), "theme=9 is not a theme"),
-        (lambda m: m.drop([0], texts=["a"]), "no document has a response"),
+        (lambda m: m.drop([0], texts=["a"]), "no text has a response"),
         (lambda m: m.drop([0], texts=["a", "b"], responses=[1, 9]), "not one of the levels 1 to 5"),
     ],
 )

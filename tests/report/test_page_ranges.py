@@ -56,8 +56,8 @@ def test_the_page_says_what_ranges_are_and_which_correction_is_used(report, effe
         assert words in explained
     assert "the same hotel are treated as dependent" in explained
     assert "themes as given; “Reproduced” on the cards shows" in explained
-    assert "middle of its range" in explained
-    assert report.model_settings["Ranges"] == f"95%. {effects.method}"
+    assert "middle of its interval" in explained
+    assert report.model_settings["Intervals"] == f"95%. {effects.method}"
 
 
 def test_nothing_is_said_of_ranges_that_nobody_asked_for(report, page_file):

@@ -56,7 +56,7 @@ def test_the_best_constant_is_exact_however_far_off_it_is():
 @pytest.mark.parametrize("training", ["predictive", "joint"])
 def test_responses_of_documents_without_a_term_teach_nothing(training):
     X = np.array([[2.0, 1.0], [0.0, 0.0], [1.0, 3.0], [0.0, 0.0]])
-    with pytest.raises(InputError, match="no document that has a response has a known term"):
+    with pytest.raises(InputError, match="no text that has a response has a known term"):
         GLMNMF(1, training=training).fit(X, [np.nan, 1.0, np.nan, 2.0])
 
 

@@ -211,7 +211,7 @@ def test_a_model_chooses_its_number_of_themes_and_says_why(chosen, tmp_path):
     taken = len(chosen.components_)
     reason = chosen.reader_.described["Number of themes"]
     assert 5 <= taken <= 7
-    assert f" {taken} are the most that come back" in reason
+    assert f" {taken} are the most that are reproduced" in reason
     assert chosen.n_themes == "auto"
     chosen.save(tmp_path / "model")
     assert ts.load(tmp_path / "model").reader_.described["Number of themes"] == reason

@@ -283,7 +283,7 @@ def test_bad_options_get_a_clear_error(options, message):
     ("name", "cell", "message"),
     [
         ("rating", "4", "the response is constant (always 4)"),
-        ("rating", "", "no document has a response (all are missing)"),
+        ("rating", "", "no text has a response (all are missing)"),
         ("review", "the", "term is left"),
     ],
 )

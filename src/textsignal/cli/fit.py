@@ -148,5 +148,5 @@ def _check_flags(given: dict[str, object]) -> None:
         if value:
             raise InputError(
                 f"{flag} cannot be used with files that are read in batches (several, a pattern, a folder, or with "
-                "--memory); leave it out, or give one file without --memory"
+                "--memory); remove it, or give one file without --memory"
             )

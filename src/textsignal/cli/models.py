@@ -72,7 +72,7 @@ def only(models: dict[str, TextResponseModel], folder: Path) -> TextResponseMode
     if len(models) > 1:
         noun = noun_of(models)
         plural = "classes" if noun == "class" else "responses"
-        raise InputError(f"{folder} is of several {plural}; give --{noun} with one of {', '.join(models)}")
+        raise InputError(f"{folder} models several {plural}; choose one with --{noun}: {', '.join(models)}")
     return next(iter(models.values()))
 
 

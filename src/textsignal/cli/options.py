@@ -47,7 +47,7 @@ FileArgument = Annotated[
 FilesArgument = Annotated[
     list[str],
     typer.Argument(
-        help="CSV, TSV, JSON, Parquet or Excel; compressed too (.gz, .zip, ...). Several, a folder of Parquet files, "
+        help="CSV, TSV, JSON, Parquet or Excel; compressed too (.gz, .zip, ...). Several files, a folder of Parquet, "
         "or a pattern in quotes such as 'reviews/*.parquet' are read in batches, and may be larger than memory.",
         metavar="FILES...",
     ),
@@ -75,7 +75,7 @@ Engine = Annotated[
     str | None,
     typer.Option(
         "--engine",
-        help="What reads files in batches: this machine (local) or Dask workers (dask).",
+        help="Engine that reads files in batches: local (this machine) or dask (Dask workers).",
         show_default="local",
         rich_help_panel=ADVANCED,
     ),
@@ -104,12 +104,12 @@ Responses = Annotated[
     typer.Option(
         "--response",
         "-r",
-        help="Column that holds the response; several share themes, with a page each.",
+        help="Column that holds the response; several responses share themes and have a page each.",
         show_default="the only column of numbers",
     ),
 ]
 Table = Annotated[
-    Path | None, typer.Option("--output", "-o", help="CSV, TSV, JSON, Parquet or Excel file; default the screen.")
+    Path | None, typer.Option("--output", "-o", help="CSV, TSV, JSON, Parquet or Excel file; by default the terminal.")
 ]
 SampleMemory = Annotated[
     str | None,
@@ -124,10 +124,10 @@ Language = Annotated[
 ]
 MaxTerms = Annotated[
     int | None,
-    typer.Option("--max-terms", min=1, help="Content terms to keep.", show_default="3000", rich_help_panel=ADVANCED),
+    typer.Option("--max-terms", min=1, help="Maximum number of terms.", show_default="3000", rich_help_panel=ADVANCED),
 ]
-OneResponse = Annotated[str | None, typer.Option("--response", help="The response, for a model of several.")]
-Class = Annotated[str | None, typer.Option("--class", help="The class, for three or more classes without an order.")]
+OneResponse = Annotated[str | None, typer.Option("--response", help="Response, if the model has several.")]
+Class = Annotated[str | None, typer.Option("--class", help="Class, if the model has three or more.")]
 Family = Annotated[
     list[str] | None,
     typer.Option(
@@ -179,7 +179,7 @@ Clusters = Annotated[
 ]
 Weights = Annotated[
     str | None,
-    typer.Option("--weights", help="Column of weights: how often each row counts.", rich_help_panel=ADVANCED),
+    typer.Option("--weights", help="Column of weights: how many times each row counts.", rich_help_panel=ADVANCED),
 ]
 Over = Annotated[str | None, typer.Option("--over", help="Column of dates; the report shows what changes over time.")]
 Documents = Annotated[
@@ -192,7 +192,7 @@ Documents = Annotated[
         rich_help_panel=ADVANCED,
     ),
 ]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the split and the start.", rich_help_panel=ADVANCED)]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Random seed.", rich_help_panel=ADVANCED)]
 Device = Annotated[
     str,
     typer.Option(
@@ -205,7 +205,7 @@ Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 for all cor
 BadRows = Annotated[
     OnBadRows, typer.Option("--on-bad-rows", help="Treatment of rows with empty texts or unusable responses.")
 ]
-NoTexts = Annotated[bool, typer.Option("--no-texts", help="Write no text into the report.", rich_help_panel=ADVANCED)]
+NoTexts = Annotated[bool, typer.Option("--no-texts", help="Exclude texts from the report.", rich_help_panel=ADVANCED)]
 NoMask = Annotated[
     bool,
     typer.Option(
@@ -216,14 +216,12 @@ NoMask = Annotated[
 ]
 Unit = Annotated[
     str | None,
-    typer.Option(
-        "--unit", help="Name of one step of the response, such as stars.", show_default="one that suits the response"
-    ),
+    typer.Option("--unit", help="Unit of the response, such as stars.", show_default="one that suits the response"),
 ]
-Lower = Annotated[bool, typer.Option("--lower-is-better", help="Less of the response is better, as for severity.")]
+Lower = Annotated[bool, typer.Option("--lower-is-better", help="Lower responses are better, as for severity.")]
 Encoding = Annotated[
     str | None,
-    typer.Option("--encoding", help="Encoding of a CSV, TSV or JSON file; default UTF-8.", rich_help_panel=ADVANCED),
+    typer.Option("--encoding", help="Encoding of a CSV, TSV or JSON file; by default UTF-8.", rich_help_panel=ADVANCED),
 ]
 Sep = Annotated[
     str | None,
@@ -234,7 +232,7 @@ Sep = Annotated[
     ),
 ]
 Sheet = Annotated[
-    str | None, typer.Option("--sheet", help="Sheet of an Excel file; default the first.", rich_help_panel=ADVANCED)
+    str | None, typer.Option("--sheet", help="Sheet of an Excel file; by default the first.", rich_help_panel=ADVANCED)
 ]
 
 
@@ -277,7 +275,7 @@ def families_of(given: list[str] | None, responses: list[str]) -> str | dict[str
         if family not in FAMILIES:
             raise InputError(f"--family {family} is not known; give one of {', '.join(FAMILIES)}")
         if name and name not in responses:
-            raise InputError(f"--family {name}={family}: {name!r} is none of the responses {', '.join(responses)}")
+            raise InputError(f"--family {name}={family}: {name!r} is not one of the responses {', '.join(responses)}")
     if len(pairs) == 1 and not pairs[0][0]:
         return pairs[0][2]
     if not all(name for name, _, _ in pairs):

@@ -1,1 +1,1 @@
-"""Where arithmetic happens: kernels on one block of rows, engines that hold the blocks, and the GPU."""
+"""Arithmetic: kernels on one block of rows, engines that hold the blocks, and the GPU."""

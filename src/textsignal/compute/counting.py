@@ -226,16 +226,16 @@ def word_sums(words, features, values, is_phrase, n_words):  # type: ignore[no-u
 
 
 @compile_loop
-def placed_sums(codes, negated, indptr, values, wanted, places):  # type: ignore[no-untyped-def]
+def placed_sums(codes, negated, indptr, values, counted, places):  # type: ignore[no-untyped-def]
     """(2 words, themes) sums of the places (sentences, themes) of each word, and of its values times these.
 
-    codes, negated, values : (all words,); indptr : (sentences + 1,); wanted : (words,) True if it counts. A word has
+    codes, negated, values : (all words,); indptr : (sentences + 1,); counted : (words,) True if it counts. A word has
     two rows: plain and negated.
     """
-    stands, added = np.zeros((2, 2 * len(wanted), places.shape[1]))
+    stands, added = np.zeros((2, 2 * len(counted), places.shape[1]))
     for sentence in range(len(indptr) - 1):
         for p in range(indptr[sentence], indptr[sentence + 1]):
-            if wanted[codes[p]]:
+            if counted[codes[p]]:
                 row = 2 * np.int64(codes[p]) + negated[p]
                 for k in range(places.shape[1]):
                     stands[row, k] += places[sentence, k]

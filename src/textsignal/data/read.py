@@ -94,7 +94,7 @@ def read_table(
     encoding : of a CSV, TSV or JSON file. By default a byte order mark decides, and without one it is UTF-8.
     sheet : name of the sheet of an Excel file. By default the first.
     sep : separator of the cells of a CSV or TSV file: one character, or "tab". By default a tab in a TSV file; in a CSV
-        file a comma, or the semicolon, tab or bar that parts its first lines evenly where commas do not.
+        file a comma, or the semicolon, tab or bar that splits its first lines evenly where commas do not.
 
     Returns
     -------

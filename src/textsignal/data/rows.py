@@ -223,7 +223,7 @@ def unusable(name: str, values: ParsedResponse) -> list[Problem]:
 def check_responses(
     texts: _Cells, responses: Mapping[str, ParsedResponse], levels: Mapping[str, tuple[int, int] | None]
 ) -> BadRows:
-    """Find the rows that cannot be used; with several responses, problems name the column."""
+    """Find unusable rows; with several responses, problems name the column."""
     found = {name: check_rows(texts, response, levels=levels[name]) for name, response in responses.items()}
     if len(found) == 1:
         return next(iter(found.values()))

@@ -264,7 +264,7 @@ def _matching(path: Path) -> tuple[Path, ...]:
 
 def _tables_of(source: Given, options: Mapping[str, str | None]) -> Any:
     if given := [name for name, value in options.items() if value is not None]:
-        raise InputError(f"{given[0]} is of files, but the source is not of files; leave it out")
+        raise InputError(f"{given[0]} is for files, but the source is not a file; remove it")
     if isinstance(source, pd.DataFrame | pa.Table | ds.Dataset | pa.RecordBatchReader):
         return source
     if hasattr(source, "__arrow_c_stream__"):

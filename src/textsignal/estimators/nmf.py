@@ -279,19 +279,19 @@ class TopicEstimator(
         if matrix.shape[0] < self.n_topics:
             raise InputError(
                 f"{matrix.shape[0]} sample(s) cannot carry {self.n_topics} topics (n_samples={matrix.shape[0]}); "
-                f"give more documents, or fewer than n_topics={self.n_topics}"
+                f"give more texts, or fewer than n_topics={self.n_topics}"
             )
         if np.sum(matrix.T @ weight) == 0:
-            raise InputError("X is all zeros: no document has a known term, so there is nothing to learn from")
+            raise InputError("X is all zeros: no text has a known term, so there is nothing to learn from")
         counted = response if np.all(weight > 0) else np.where(weight > 0, response, np.array(np.nan, dtype=object))
         if np.all(pd.isna(counted)):
-            raise InputError("no document has a response (all are missing), so there is nothing to explain")
+            raise InputError("no text has a response (all are missing), so there is nothing to explain")
         family = as_family(self._asked, self.levels).learn(counted)
         encoded = family.encode(counted)
         if np.nanmin(encoded) == np.nanmax(encoded):
             raise InputError("the response is constant, so there is nothing to explain; check the response column")
         if np.sum(matrix.T @ (weight * ~np.isnan(encoded))) == 0:
-            raise InputError("no document that has a response has a known term, so there is nothing to learn from")
+            raise InputError("no text that has a response has a known term, so there is nothing to learn from")
         return Corpus(matrix, encoded, weight), family
 
     def _start(self, task: Task, n_topics: int, *, unsupervised: bool) -> Start:
@@ -351,7 +351,7 @@ class GLMNMF(TopicEstimator):
     n_init : number of starts; the one with the lowest objective is kept. Predictive training compares starts by
         whole texts and unchanged responses, under one supervision.
     levels : the response's scale, such as (1, 5) or (1, 5, 0.5), where `family` leaves it open; None learns it. Ordered
-        text, such as ["low", "mid", "high"], has no other way to tell its order.
+        text, such as ["low", "mid", "high"], has no order otherwise.
     random_state : seed.
     n_jobs : threads; -1 for all cores. Results are the same bits for any number.
 
@@ -484,8 +484,8 @@ def _spread(corpus: Corpus, family: Family) -> float:
     spread = null_deviance(family, corpus.y, corpus.weight, corpus.offsets)
     if spread <= LEAST_SPREAD * float(np.sum(corpus.weight * ~np.isnan(corpus.y))):
         raise InputError(
-            "covariates and offset explain the response completely, so that nothing is left for the text to explain; "
-            "leave out those that follow from the response, or give more documents than covariates"
+            "covariates and offset explain the response completely, which leaves nothing for the text to explain; "
+            "drop those that follow from the response, or give more texts than covariates"
         )
     return spread
 
@@ -566,11 +566,11 @@ def check_given(n_documents: int, covariates: Any, offset: Any, groups: Any = No
     offsets = np.zeros(n_documents) if offset is None else _numbers("offset", offset)
     for name, values, n_axes in (("covariates", columns, 2), ("offset", offsets, 1)):
         if values.ndim != n_axes or len(values) != n_documents:
-            shape = "(documents, columns)" if n_axes == 2 else "(documents,)"
-            raise InputError(f"{name} has shape {values.shape}; it must be {shape}, of {n_documents} documents")
+            shape = "(texts, columns)" if n_axes == 2 else "(texts,)"
+            raise InputError(f"{name} has shape {values.shape}; it must be {shape}, for {n_documents} texts")
         bad = np.argwhere(~np.isfinite(values))
         if len(bad):
             place = "row {}, column {}".format(*bad[0]) if n_axes == 2 else f"row {bad[0][0]}"
-            raise InputError(f"{name} must be finite numbers; the first that is none is in {place}")
+            raise InputError(f"{name} must be finite numbers; the first that is not is in {place}")
     check_covariate_sizes(columns, [f"column {number}" for number in range(columns.shape[1])])
     return Given(columns, offsets, check_groups(groups, n_documents))

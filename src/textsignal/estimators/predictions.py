@@ -193,5 +193,5 @@ def known_responses(y: ArrayLike, predicted: ArrayLike, weight: ArrayLike | None
         raise InputError(f"{observed.shape[0]} responses, but weights of shape {weights.shape}; give one for each")
     known = ~np.isnan(observed)
     if not known.any():
-        raise InputError("no document has a response, so skill cannot be measured")
+        raise InputError("no text has a response, so skill cannot be measured")
     return observed[known], predictions[known], weights[known]

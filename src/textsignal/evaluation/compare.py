@@ -169,7 +169,7 @@ def say_gain(standings: Mapping[str, Standing], *, text_tells: bool) -> str:
         mean = standings["mean"].method
         return (
             f"{own.named} {own.verb('is', 'are')} not clearly better than {mean.label} here, so do not interpret what "
-            f"{own.verb('it says', 'they say')} about the response."
+            f"{own.verb('it shows', 'they show')} about the response."
         )
     rival = next(standing.method for name, standing in standings.items() if name != OURS)
     gives = f"{own.label} {own.verb('gives', 'give')} {own.gives}"
@@ -410,7 +410,7 @@ def _with_scale(model: Any, observed: Observed) -> tuple[Any, Family]:
 
 def _check_model(model: Any) -> None:
     if model.formula is not None:
-        raise InputError(f"formula={model.formula!r}: compare takes texts alone and no covariates; leave it out")
+        raise InputError(f"formula={model.formula!r}: compare does not support covariates; remove the formula")
     if getattr(model.family, "name", model.family) == "proportion":
         raise InputError(
             "compare takes scales, two values, counts, any numbers and classes, but not shares (family='proportion'), "

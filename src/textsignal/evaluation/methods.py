@@ -395,7 +395,7 @@ METHODS = (
         name="two-stage",
         label="two-stage",
         described="topics by scikit-learn's NMF, then a GLM of the family on them",
-        gives="topics and their effects, but not the tone of what texts say about them",
+        gives="topics and their effects, but not the tone of their mentions",
         fit=_fit_two_stage,
         of_classes="two-stage",
     ),

@@ -61,7 +61,7 @@ def labelled(y: ArrayLike, levels: ArrayLike | None = None) -> Family | None:
 def of_order(categories: Labels) -> Family:
     """Return the family of ordered categories, lowest first, also of those that do not occur."""
     if not categories:
-        raise InputError("no document has a response (all are missing), and there are no categories")
+        raise InputError("no text has a response (all are missing), and there are no categories")
     if len(categories) == 1:
         raise constant_response(categories[0])
     known = all(isinstance(category, str | bool | int | float) for category in categories)

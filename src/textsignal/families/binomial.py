@@ -166,7 +166,7 @@ def stray_code(low: object, high: object) -> InputError:
     """Return the error for a range of responses that is too wide for a scale."""
     return InputError(
         f"responses run from {low} to {high}, which looks like a stray code rather than a scale; "
-        f"give the scale, e.g. levels=(1, 5), if {low} to {high} is meant say levels=({low}, {high})"
+        f"give the scale, e.g. levels=(1, 5), or levels=({low}, {high}) if that is meant"
     )
 
 

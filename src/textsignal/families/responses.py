@@ -21,9 +21,9 @@ def as_numbers(y: ArrayLike) -> Vector:
     try:
         values = np.asarray(y, dtype=float)
     except (TypeError, ValueError) as error:
-        raise InputError(f"the response must be numbers, NaN where there is none: {_first_label(y, error)}") from error
+        raise InputError(f"the response must be numbers, NaN if missing: {_first_label(y, error)}") from error
     if values.ndim != 1:
-        raise InputError(f"the response must be one number per document; its shape is {values.shape}")
+        raise InputError(f"the response must be one number per text; its shape is {values.shape}")
     raise_at(np.isinf(values), values, "infinity or too large; a response must be finite, or NaN if missing")
     reason = f"too large; responses lie between {-LARGEST_RESPONSE:g} and {LARGEST_RESPONSE:g}"
     raise_at(np.abs(values) > LARGEST_RESPONSE, values, reason, "give them in a larger unit")
@@ -59,7 +59,7 @@ def raise_at(bad: NDArray[np.bool_], values: NDArray[Any], reason: str, fits: st
 def observed(values: Vector) -> Vector:
     """Return numbers that are not missing; raises if there are none."""
     if np.isnan(values).all():
-        raise InputError("no document has a response (all are missing), so the scale cannot be learnt")
+        raise InputError("no text has a response (all are missing), so the scale cannot be learnt")
     return values[~np.isnan(values)]
 
 
@@ -127,7 +127,7 @@ def as_response(y: ArrayLike) -> NDArray[Any]:
     """Return (texts,) floats, NaN if missing; plain values if some responses are text or truth values."""
     dtype = np.asarray(y).dtype
     if dtype.kind in "cmM":
-        raise InputError(f"the response must be numbers or labels, NaN where there is none: {dtype} is given")
+        raise InputError(f"the response must be numbers or labels, NaN if missing: {dtype} is given")
     if dtype.kind in "iuf":
         return np.asarray(y, dtype=float)
     values = as_column(y)
@@ -148,7 +148,7 @@ def distinct_labels(y: ArrayLike) -> Labels:
     """Return the labels that occur, in order; raises if there are fewer than two."""
     labels = {label for label in _labels_in(y) if not missing(label)}
     if not labels:
-        raise InputError("no document has a response (all are missing), so the classes cannot be learnt")
+        raise InputError("no text has a response (all are missing), so the classes cannot be learnt")
     if len(labels) == 1:
         raise constant_response(labels.pop())
     text = {label for label in labels if not _is_number(label)}
@@ -186,7 +186,7 @@ def as_column(y: ArrayLike) -> NDArray[Any]:
     """Return (texts,) responses as plain values."""
     values = pd.Series(y if isinstance(y, pd.Series) else np.asarray(y, dtype=object).ravel(), dtype=object)
     if np.ndim(y) != 1:
-        raise InputError(f"the response must be one label per document; its shape is {np.shape(y)}")
+        raise InputError(f"the response must be one label per text; its shape is {np.shape(y)}")
     return np.array([_plain(value) for value in values] + [None], dtype=object)[:-1]
 
 

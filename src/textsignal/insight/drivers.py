@@ -83,7 +83,7 @@ def grouped_drivers(mentions: Mentions, by: ArrayLike | pd.Series | None) -> pd.
             table.insert(1, "documents", len(part.eta))
             tables.append(table)
     if not tables:
-        raise InputError("no document of any group counts: the weights of all are 0")
+        raise InputError("no text of any group counts: the weights of all are 0")
     tables.sort(key=lambda table: (-table["documents"].iloc[0], str(table["group"].iloc[0])))
     return pd.concat(tables)
 

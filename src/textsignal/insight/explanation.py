@@ -214,7 +214,7 @@ def explain(reading: Reading, labels: Sequence[str]) -> Explanation:
     names = [shown_word(texts.words[code], bool(no)) for code, no in zip(texts.codes, texts.negated, strict=True)]
     known = set(clauses.occurrences.words.tolist())
     tone, speaking = effects.gamma * clauses.tone[0], effects.beta * clauses.shares[0]
-    # A negated word has a row of its own; its theme is that of its first clause.
+    # A negated word has a separate row; its theme is that of its first clause.
     columns = {"word": names, "contribution": by_theme.sum(axis=1), "theme": places.argmax(axis=1)}
     by_word = pd.DataFrame(columns).groupby("word", sort=False)
     tokens = [

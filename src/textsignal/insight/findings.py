@@ -29,7 +29,7 @@ FORMATS = {
     "prevalence": "{:.1%}",
 }
 #: A row of a table of drivers, or an object with its columns as attributes. Optional: mean_response and mean_elsewhere
-#: (None or NaN without a response), raises and lowers, and ranges, such as cost_low, cost_high and cost_clear.
+#: (None or NaN without a response), raises and lowers, and intervals, such as cost_low, cost_high and cost_clear.
 Theme = Any
 
 

@@ -97,7 +97,7 @@ def compare_groups(mentions: Mentions, groups: pd.Series) -> GroupComparison:
     weights = np.bincount(codes[codes >= 0], weights=mentions.weight[codes >= 0], minlength=len(names))
     order = sorted(np.flatnonzero(weights > 0), key=lambda g: (-weights[g], str(names[g])))
     if not order:
-        raise InputError("no document of any group counts: the weights of all are 0")
+        raise InputError("no text of any group counts: the weights of all are 0")
     numbers = np.full(len(names) + 1, -1)
     numbers[order] = np.arange(len(order))
     return compare(mentions, numbers[codes], [names[g] for g in order])

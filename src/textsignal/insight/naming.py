@@ -1,4 +1,4 @@
-"""Names and units of a response, the better direction, and means, changes and ranges in words."""
+"""Names and units of a response, the better direction, and means, changes and intervals in words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ POINTS, PERCENTAGE_POINTS = "points", "percentage points"
 NAMED_BY_UNIT = ("stars", "points")
 #: Linear predictors beyond which every mean has reached its limit.
 FAR = 700.0
-#: Columns that can have ranges.
+#: Columns that can have intervals.
 MEASURES = ("cost", "gain")
 
 
@@ -160,7 +160,7 @@ class Range:
     clear: bool
 
     def written(self, naming: Naming, more: int = 0, sign: str = "") -> str:
-        """Return both ends, with one more decimal if an end of a clear range rounds to 0; sign : "+" to show it."""
+        """Return both ends, with one more decimal if an end of a clear interval rounds to 0; sign : "+" to show it."""
         ends = [naming.steps * end for end in (self.low, self.high)]
         digits = naming.digits + more
         digits += self.clear and any(not round(end, digits) for end in ends)
@@ -168,11 +168,13 @@ class Range:
 
     @property
     def doubt(self) -> str:
-        """Sentence to append if the range is not clear, else ""."""
+        """Sentence to append if the interval is not clear, else ""."""
         if self.clear:
             return ""
         includes_0 = self.low <= 0 <= self.high
-        return " Not clear: the range includes 0." if includes_0 else " Not clear when all themes are tested together."
+        return (
+            " Not clear: the interval includes 0." if includes_0 else " Not clear when all themes are tested together."
+        )
 
 
 def percent(level: float) -> str:
@@ -181,7 +183,7 @@ def percent(level: float) -> str:
 
 
 def range_of(theme: Any, measure: str) -> Range | None:
-    """Return the range of a theme's cost or gain, None if it has none; theme : a row of a table of drivers."""
+    """Return the interval of a theme's cost or gain, None if it has none; theme : a row of a table of drivers."""
     low, high = (getattr(theme, f"{measure}_{end}", np.nan) for end in ("low", "high"))
     if low is None or high is None or np.isnan(low) or np.isnan(high):
         return None
@@ -194,7 +196,7 @@ def is_clear(theme: Any, measure: str) -> bool:
 
 
 def check_interval(interval: float | None) -> None:
-    """Raise InputError unless the level of ranges is None or between 0 and 1."""
+    """Raise InputError unless the level of intervals is None or between 0 and 1."""
     number = isinstance(interval, int | float | np.number) and not isinstance(interval, bool)
     if interval is not None and not (number and 0 < interval < 1):
         raise InputError(f"interval={interval!r} must be above 0 and below 1, such as 0.95")

@@ -95,6 +95,6 @@ def _without(before: Revision, numbers: Sequence[int]) -> Revision:
 
 
 def _numbers(group: Iterable[Theme], names: Sequence[str]) -> list[int]:
-    """Sorted unique numbers of themes; a single theme needs no list."""
+    """Return sorted unique numbers of themes; a single theme need not be in a list."""
     listed = [group] if isinstance(group, str | int | np.integer) else list(group)
     return sorted({theme_number(theme, names) for theme in listed})

@@ -1,4 +1,4 @@
-"""What texts say about themes: tone, shares and mentions, next to the response."""
+"""Mentions of themes in texts: their tone and shares, and the responses."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def response_column(n_texts: int, responses: object) -> NDArray[Any]:
     column = np.asarray(responses, dtype=object if isinstance(responses, list | tuple) else None)
     if column.ndim == 0 or column.dtype.kind in "cmM":
         kind = column.dtype if column.ndim else f"a {type(responses).__name__}"
-        raise InputError(f"the response must be numbers, NaN where there is none: {kind} is given")
+        raise InputError(f"the response must be numbers, NaN if missing: {kind} is given")
     if column.size != n_texts:
         raise InputError(f"responses have the shape {column.shape}; give one column, with a number for each text")
     return column.ravel()

@@ -95,7 +95,7 @@ class ResponseScale:
     def candidates(self, counted: Vector, family: Family | None = None) -> Candidates:
         """Return candidate families of responses, NaN if missing, or the given one; raise if they are constant."""
         if np.isnan(counted).all():
-            raise InputError("no document has a response (all are missing), so there is nothing to explain")
+            raise InputError("no text has a response (all are missing), so there is nothing to explain")
         if family is None:
             families = candidates(counted, self.levels)
         else:
@@ -243,7 +243,7 @@ def check_themes(options: Options, n_texts: int | None = None) -> dict[str, list
     n_themes = max(1, len(options.seed_words or ())) if number is None else number
     check_number("n_themes", n_themes, least=1, whole=True)
     if n_themes > MOST_THEMES:
-        raise InputError(f"n_themes={n_themes} is more than anybody reads; give 1 to {MOST_THEMES}")
+        raise InputError(f"n_themes={n_themes} is too many to read; give 1 to {MOST_THEMES}")
     if n_texts is not None and n_themes > n_texts:
         raise InputError(
             f"{n_texts} texts cannot carry {n_themes} themes; give more texts, or fewer than n_themes={n_themes}"

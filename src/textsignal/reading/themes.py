@@ -198,7 +198,7 @@ def refitted(
     """
     first = observed[0]
     if any(np.isnan(one.responses).all() for one in observed):
-        raise InputError("no document has a response (all are missing), so effects cannot be refitted")
+        raise InputError("no text has a response (all are missing), so effects cannot be refitted")
     term_weights = readers[0].fitted.themes.term_weights
     themes = Themes(profiles / profiles.sum(axis=1, keepdims=True), term_weights, weights / weights.sum())
     models, responses = [reader.fitted for reader in readers], [one.responses for one in observed]

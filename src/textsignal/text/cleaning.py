@@ -1,4 +1,4 @@
-r"""What is removed from texts: HTML before they are read, and addresses and phone numbers before people see them.
+r"""Removal of HTML from texts before they are read, and of addresses and phone numbers before they are shown.
 
 The patterns of HTML are plain enough for JavaScript, which runs them with the flags "gi": the report's page does as
 `without_markup`. None looks back, and none can match across the beginning of another match, so that the time they

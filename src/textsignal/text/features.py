@@ -51,8 +51,8 @@ def blocks_of(texts: SentenceTexts) -> list[tuple[int, int, Sentences]]:
 class TextCounts:
     """Counts of words and pairs in texts. Counts of blocks add up.
 
-    documents, plain, negated, occurrences : as of `count_words`, (words,) each.
-    pairs : (pairs,) of neighbours, as of `count_pairs`; in_documents : (pairs,) texts in which each occurs.
+    documents, plain, negated, occurrences : (words,) each, from `count_words`.
+    pairs : (pairs,) neighbouring words, from `count_pairs`; in_documents : (pairs,) texts in which each occurs.
     """
 
     documents: Counts
@@ -158,7 +158,7 @@ def _rarest(counts: NDArray[np.int64], most: int) -> int:
 def count_terms(
     tokens: TokenisedTexts, stop_words: frozenset[str], lengths: range, vocabulary: Mapping[str, int] | None = None
 ) -> tuple[sp.csr_matrix, list[str]]:
-    """Return (texts, terms) counts with sorted indices, and the terms: runs of words of these lengths, no stop words.
+    """Return (texts, terms) counts with sorted indices, and the terms: n-grams of these lengths without stop words.
 
     vocabulary : column of each term; None takes every term, in alphabetical order.
     """

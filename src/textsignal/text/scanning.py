@@ -131,7 +131,7 @@ def _strip(looks, start, end):  # type: ignore[no-untyped-def]
 
 @compile_loop
 def _stop_end(text, looks, p, n):  # type: ignore[no-untyped-def]
-    """Where the stop at `p` ends a sentence, -1 if it does not; and True if a space follows."""
+    """Position at which the stop at `p` ends a sentence, -1 if it does not; and True if a space follows."""
     mark = text[_at(p)]
     if p == 0 or not looks[_at(p - 1)] & STOP:
         behind = _skip(looks, p + 1, n, STOP)

@@ -437,7 +437,7 @@ class CharacterTable:
 
 @cache
 def character_table() -> CharacterTable:
-    """Return the one table of this process."""
+    """Return the table, computed once per process."""
     return CharacterTable()
 
 

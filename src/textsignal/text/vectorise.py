@@ -47,7 +47,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     min_df, max_df : terms in fewer or more texts are not terms. A float is a share of the texts.
     tokenizer : returns the words of a text, in their final form. By default `textsignal.text.tokenise.words`.
     weighting : "tfidf" for X as above, or "count" for the counts c. Both have the same terms.
-    row_norm : norm to which rows are scaled, "l1" or "l2"; None for none.
+    row_norm : norm to which rows are scaled, "l1" or "l2"; None to keep it.
     strip_markup : True to remove tags, scripts and entities of HTML from texts first, as `without_markup` does.
     sparse_output : True for a sparse X. `set_output` needs it dense.
     dtype : of X, numpy.float64 or numpy.float32.

@@ -37,7 +37,7 @@ class Losses:
 
     @property
     def objective(self) -> float:
-        """What training minimises: text + supervision * (response + penalty)."""
+        """Objective of training: text + supervision * (response + penalty)."""
         return _objective(self.text, self.response, self.penalty, self.supervision)
 
 
@@ -165,7 +165,7 @@ def fit_on_text(
     inferred = inference.weights(corpus.X, response.compute)
     counted = corpus.weight * ~inferred.unknown
     if not counted.any():
-        raise InputError("no document has a term that these topics use, so effects cannot be fitted")
+        raise InputError("no text has a term that these topics use, so effects cannot be fitted")
     weights = inferred.weights
     mean: Vector = np.average(weights, axis=0, weights=counted).astype(float, copy=False)
     weights[inferred.unknown] = mean

@@ -149,13 +149,13 @@ def why_stable(
     tried = sorted(cell.n_topics for cell in cells)
     listed = f"{tried[0]} to {tried[-1]}" if len(tried) > FEW else ", ".join(map(str, tried))
     return (
-        f"of {listed} {noun}s, {taken.n_topics} are the most that come back "
-        f"alike from either half of the texts (mean cosine {taken.stability:.2f}{beyond})"
+        f"of {listed} {noun}s, {taken.n_topics} are the most that are reproduced "
+        f"in both halves of the texts (mean cosine {taken.stability:.2f}{beyond})"
     )
 
 
 def choose_number(prepared: Prepared, seed: int, compute: Compute, seed_words: SeedWords = None) -> tuple[int, str]:
-    """Choose the largest number of themes, from 5 to 30, that agree in halves of the texts, and say why."""
+    """Choose the largest number of themes, from 5 to 30, that agree in halves of the texts; also return the reason."""
     with threadpool_limits(1):
         halves = ThemeHalves.of(prepared, seed, compute.engine, seed_words)
         most, least = halves.n_speaking // LEAST_EACH, max(COARSE_THEMES[0], len(seed_words or ()))

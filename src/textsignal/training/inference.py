@@ -138,7 +138,7 @@ def infer_weights(
     if isinstance(topics, np.ndarray):
         how = Inference(topics, smoothing or 0.0, TOL if tol is None else tol, fallback=fallback)
     elif extra:
-        raise InputError(f"a fitted model brings its own {', '.join(extra)}; leave out what was given, or give topics")
+        raise InputError(f"a fitted model brings its own {', '.join(extra)}; remove it, or give topics")
     elif hasattr(type(topics), "inference"):
         how = topics.inference
     else:

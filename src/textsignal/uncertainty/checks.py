@@ -164,7 +164,7 @@ class Checked:
 
     @cached_property
     def rows(self) -> Rows:
-        """Numbers of the texts that predictions are judged on: those held out, if there are enough."""
+        """Row numbers of the texts on which predictions are evaluated: the held-out ones, if there are enough."""
         new = self.answered[self.reading.observed.unseen[self.answered]]
         return new if len(new) >= FEWEST else self.answered
 
@@ -530,8 +530,8 @@ def _by_kind(checked: Checked, left: Vector, name: str, cells: NDArray[Any], rng
 LEAST_WORDS = 8
 #: Largest share of copies that does not matter.
 COPIES_MATTER = 0.01
-#: A word fixes the response if this share of its texts have the same one; the most telling words that people write by
-#: themselves reach the second share. Responses of more levels than `PARTS` are cut into that number of parts.
+#: A word fixes the response if this share of its texts have the same one; the most predictive words in ordinary texts
+#: reach the second share. Responses of more levels than `PARTS` are cut into that number of parts.
 FIXED, TELLING, PARTS = 0.98, 0.9, 20
 #: Stated numbers that are the response have at least this correlation with it; fewest texts with one, and least share.
 STATED, LEAST_STATED, STATED_SHARE = 0.7, 10, 0.03
@@ -636,7 +636,7 @@ def _fixed(checked: Checked) -> Finding:
     size = here.sum(axis=0)
     most = np.max([here.T @ (kinds == kind) for kind in range(kinds.max() + 1)], axis=0)
     purity = np.divide(most, size, out=np.zeros(len(size)), where=size > 0)
-    # At least the share of telling words, and more if one response is frequent anyway.
+    # At least the share of predictive words, and more if one response is frequent anyway.
     usual = max(TELLING, 1 - (1 - float(np.bincount(kinds).max() / len(kinds))) * (1 - TELLING) * 2)
     fixed = np.flatnonzero((purity >= FIXED) & (stats.binom.sf(most - 1, size, usual) < LEVEL))
     enough = size >= np.log(LEVEL) / np.log(usual)

@@ -232,7 +232,7 @@ def _ratio(part: Vector, errors: Vector) -> Vector:
 def _inflation(one: Vector, other: Vector) -> Vector:
     """(quantities,) mean ratio over cuts and themes; one, other : (cuts, quantities, 2, themes) of the halves.
 
-    It is raised by the square of its own relative error, as it will be divided by: few cuts must not make z larger.
+    It is raised by the square of its relative error, since it becomes a divisor: few cuts must not make z larger.
     """
     squares = (one[:, :, 0] - other[:, :, 0]) ** 2
     expected = one[:, :, 1] + other[:, :, 1]

@@ -213,7 +213,7 @@ Setting = tuple[int, float | None]
 
 
 class SearchTask(NamedTuple):
-    """A setting on a fold, or in the halves of a cut, by number."""
+    """A setting to be evaluated on a fold, or on two halves of the texts."""
 
     n_themes: int
     supervision: float | None

@@ -142,7 +142,7 @@ class Part:
 
     @property
     def naming(self) -> Naming:
-        """What the response is called."""
+        """Name and unit of the response."""
         return self.model.naming_
 
     def themes(self) -> pd.DataFrame:
@@ -191,7 +191,7 @@ class Analysis:
 
     @property
     def noun(self) -> str:
-        """What the parts are: "response" or "class"; "" for a single response."""
+        """Kind of the parts: "response" or "class"; "" for a single response."""
         return "" if None in self.parts else "response" if self.classes is None else "class"
 
     @property
@@ -430,7 +430,7 @@ def _check_parts(
     what = "classes" if of_classes else "several responses"
     if interval is not None:
         raise InputError(
-            f"interval={interval} is for one response, not for {what}; leave it out, and compute the intervals of one "
+            f"interval={interval} is for one response, not for {what}; remove it, and compute the intervals of one "
             "with `textsignal effects` or model.of(name).estimate_effects()"
         )
     unused: dict[str, object] = {"offset": columns.offset}
@@ -438,7 +438,7 @@ def _check_parts(
         unused |= {"unit": unit, "lower_is_better": lower_is_better or None}
     for name, value in unused.items():
         if value is not None:
-            raise InputError(f"{name}={value!r} cannot be combined with {what}; leave it out")
+            raise InputError(f"{name}={value!r} cannot be combined with {what}; remove it")
 
 
 def _analysis_of(

@@ -1,4 +1,4 @@
-"""Where blocks of texts live, and how a step is taken over all: an `Engine` is a LocalEngine or a DaskEngine."""
+"""Engines hold blocks of texts and apply a step to all: an `Engine` is a LocalEngine or a DaskEngine."""
 
 from textsignal.compute.engines.local import Compute, Item
 from textsignal.compute.engines.local import LocalEngine as Engine

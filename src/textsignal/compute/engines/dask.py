@@ -91,7 +91,7 @@ class DaskEngine(LocalEngine):
         return total.result()
 
     def _sent(self, step: Callable[..., Any]) -> Future:
-        """A step as a task: unlike scattered data, it can be recomputed."""
+        """Submit a step as a task: unlike scattered data, it can be recomputed."""
         import dask
 
         with dask.config.set(LARGE_TASKS):
@@ -119,7 +119,7 @@ def _use_memory_again() -> None:
 
 @contextmanager
 def connect(address: str, n_threads: int = 1) -> Iterator[DaskEngine]:
-    """The engine of a running cluster, until the end of the `with`; address : of its scheduler, "tcp://host:8786"."""
+    """Return the engine of a running cluster for a `with` block; address : of its scheduler, "tcp://host:8786"."""
     if find_spec("distributed") is None:
         raise InputError("the Dask engine needs Dask; install textsignal[dask]")
     from distributed import Client
@@ -132,7 +132,7 @@ def connect(address: str, n_threads: int = 1) -> Iterator[DaskEngine]:
         # A half-made client closes itself when it is collected, which hangs while another one starts.
         gc.collect()
         raise InputError(
-            f"no Dask scheduler answers at {address!r}; give the address that dask-scheduler tells when it starts"
+            f"no Dask scheduler answers at {address!r}; give the address that dask-scheduler prints when it starts"
         )
     with client:
         yield DaskEngine(client, n_threads)

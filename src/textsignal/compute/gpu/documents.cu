@@ -58,7 +58,7 @@ __device__ __forceinline__ void add_scaled(Part& sum, real scale, const Part& pa
     for (int c = 0; c < PART; ++c) sum.at[c] += scale * part.at[c];
 }
 
-// What a quad knows of its document.
+// State of a quad for its document.
 struct Document {
     int64 number, start;
     int length, turns, lane;

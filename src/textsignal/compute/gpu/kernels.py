@@ -112,7 +112,7 @@ def _topic_sums(X: Rows, W: Any, HT: Any, weight: Any, directions: Any) -> tuple
 
 
 def _by_term(X: Rows, n_terms: int, dtype: np.dtype) -> tuple[Any, Any, Any, Any]:
-    """Where each term's nonzeros start, their places by term, and the document and value of each place."""
+    """Start of each term's nonzeros, their positions by term, and the document and value at each position."""
     cp, (indptr, indices, data) = cupy(), _on_card(X, dtype)
     if not len(indices):
         return cp.zeros(n_terms + 1, np.int64), cp.zeros(1, np.int64), cp.zeros(1, np.int32), data
@@ -129,7 +129,7 @@ def _on_card(X: Rows, dtype: np.dtype) -> tuple[Any, Any, Any]:
 
 
 def _home(result: Any, like: Array, out: Array | None = None) -> Any:
-    """A result where `like` lies, written into `out` if that is given."""
+    """Return a result in the memory of `like`, the host or the card; written into `out` if given."""
     if isinstance(like, np.ndarray):
         return result.get(out=out)
     if out is None:

@@ -15,7 +15,7 @@ __device__ __forceinline__ Four read(const int2* __restrict__ text, int2 span, i
     return {nonzero.x, __int_as_float(nonzero.y)};
 }
 
-// What a lane knows while it works on a sentence; h : its part of the topics of four terms.
+// State of a lane for its sentence; h : its part of the topics of four terms.
 struct Work {
     Part w, pull, h[4];
     Four four;
@@ -62,7 +62,7 @@ __device__ __forceinline__ void add_pull(Work& work) {
     for (int b = 0; b < N; ++b) add_scaled(work.pull, __shfl_sync(ALL, ratio, b, 4), work.h[b]);
 }
 
-// Where the sum of a term and a topic lies in the table: terms in different banks of shared memory.
+// Position of the sum of a term and a topic in the table: terms in different banks of shared memory.
 __device__ __forceinline__ int slot(int term, int k) {
 #if PART == 4
     return (term * TOPICS | k) ^ ((term >> 1) & 3);
@@ -101,7 +101,7 @@ __device__ __forceinline__ void move(Work& work, const real* __restrict__ per_ma
     for (int c = 0; c < PART; ++c) work.w.at[c] *= work.pull.at[c] * inverse.at[c];
 }
 
-// What all sentences of a warp share of an iteration.
+// Data of an iteration shared by all sentences of a warp.
 struct Step {
     const real *HT, *per_mass;
     Table table;
@@ -150,7 +150,7 @@ extern "C" __global__ void sort_sentences(const int64* order, const int64* indpt
     if (lane == 0) spans[i] = make_int2((int)(to - ends[i / chunk * chunk]), length);
 }
 
-// One iteration of KL-NMF in one pass: the step of the weights, W <- W * pull / mass (left out where `moving` is 0), and
+// One iteration of KL-NMF in one pass: the step of the weights, W <- W * pull / mass (skipped if `moving` is 0), and
 // at the new weights the sums that the step of the topics needs. HT has a row of zeros behind the n_terms.
 //
 //     sums_jk = unit sum_i weight_i x_ij w_ik H_kj / d_ij,        mass_k = sum_i weight_i w_ik

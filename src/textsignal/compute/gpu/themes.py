@@ -24,12 +24,12 @@ START_STEPS = 5
 
 @dataclass(frozen=True)
 class CardSentences:
-    """Sentences on the card: as they were given, and as `theme_step` takes them, those of a chunk ordered by length.
+    """Sentences on the card: in the given order, and as `theme_step` needs them, ordered by length in each chunk.
 
     rows : (sentences, terms) weighted counts; chunk : sentences whose sums are taken together.
-    order : (sentences,) which sentence stands at each place; weight : (sentences,) in this order, None for 1.
-    nonzeros : (nonzeros, 2) term and value, both int32; starts : (chunks,) where each chunk begins in them.
-    spans : (sentences, 2) where each sentence begins in its chunk, and how many nonzeros it has.
+    order : (sentences,) the sentence at each position; weight : (sentences,) in this order, None for 1.
+    nonzeros : (nonzeros, 2) term and value, both int32; starts : (chunks,) start of each chunk in them.
+    spans : (sentences, 2) start of each sentence in its chunk, and its number of nonzeros.
     unit : a power of 2; sums over terms are counted in whole numbers of 1 / unit.
     """
 
@@ -129,7 +129,7 @@ class LearntThemes:
 
 
 def learn_themes(sentences: CardSentences, HT: Any, iterations: int) -> LearntThemes:
-    """Iterations of KL-NMF from topics (terms, padded topics)."""
+    """Run KL-NMF from initial topics (terms, padded topics)."""
     HT = cupy().asarray(HT, np.float32)
     W = first_weights(sentences.rows, HT)
     gpu.infer(sentences.rows, HT, W, 0.0, 0.0, START_STEPS)
@@ -154,7 +154,7 @@ def first_weights(rows: Rows, HT: Any) -> Any:
 
 
 def _threads(n_topics: int) -> int:
-    """Of a block that has a multiprocessor and its shared memory for itself: as many as have registers enough."""
+    """Threads of a block that has a multiprocessor to itself: the most that the registers allow."""
     return 1024 if n_topics <= 16 else 512
 
 

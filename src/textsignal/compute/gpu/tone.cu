@@ -1,7 +1,7 @@
 // Tone of documents that all lie on the card: steps of Adagrad for eight fits side by side, in single precision.
 //
 // SLOPE(y, eta) is the derivative of the loss in the linear predictor. Eight neighbouring lanes of a warp hold a document:
-// each takes every eighth of its features, and ends with the sum of its own fit.
+// each takes every eighth of its features, and ends with the sum of its fit.
 
 typedef long long int64;
 typedef unsigned long long key;
@@ -36,7 +36,7 @@ __device__ __forceinline__ float own_sum(float* values, int lane) {
     return values[0];
 }
 
-// Which features of a document a pass sees: as `unit_halves` in training/draws.py.
+// Features of a document used in a pass: as `unit_halves` in training/draws.py.
 struct Half {
     key cut;
     int side;

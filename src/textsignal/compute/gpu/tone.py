@@ -15,7 +15,7 @@ from textsignal.compute.gpu import blocks, cupy, function
 from textsignal.compute.hashing import mix
 from textsignal.compute.kernels import Rows
 
-#: Fits side by side: those that each leave out a fold, and that of all documents.
+#: Fits computed together: one without each fold, and one of all documents.
 FITS, FOLDS = 8, 5
 #: Documents of the first batches; times the root of the visits so far; and at most.
 LEAST_BATCH, BATCH_GROWTH, MOST_BATCH = 100, 2.0, 1 << 16
@@ -58,7 +58,7 @@ def drawn(keys: Any, *draw: int) -> Any:
 class CardTexts:
     """Documents on the card.
 
-    X : (documents, features) roots of counts times sizes; folds : (documents,) int32 the fit that leaves each out.
+    X : (documents, features) roots of counts times sizes; folds : (documents,) int32 the fit that excludes each.
     y : (documents, FITS) responses, or (documents, 1) the same for all fits; offset : (documents,) or None for 0.
     """
 

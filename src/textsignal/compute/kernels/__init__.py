@@ -63,7 +63,7 @@ class Means(NamedTuple):
 
 
 class Kernels(Protocol):
-    """A module of kernels; `reference` has their formulas. `out` : memory for the result, or one of its shape."""
+    """Interface of a module of kernels; formulas are in `reference`. `out` : array for the result."""
 
     # ruff: noqa: D102
     def lanes(self, dtype: DTypeLike) -> int: ...

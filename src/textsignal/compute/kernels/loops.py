@@ -140,7 +140,7 @@ def response_pull(slope, beta, i, k):  # type: ignore[no-untyped-def]
 
 @compile_sum
 def weight_step(W, pull, mass, slope, beta, gamma, moved, change):  # type: ignore[no-untyped-def]
-    """The paper's step into moved; a bound on each document's change of text loss into change."""
+    """Write the paper's step into `moved`, and a bound on each document's change of text loss into `change`."""
     for i in range(W.shape[0]):
         bound = 0.0
         for k in range(W.shape[1]):
@@ -298,7 +298,7 @@ def implicit_sums(X, HT, mass, W, slope, beta, weight, settings, groups, pull, A
 
 @compile_loop
 def shares(logits, exponentials, HT):  # type: ignore[no-untyped-def]
-    """Softmax over terms from exponentials of the logits, which become its logarithm."""
+    """Compute the softmax over terms from exponentials of the logits; logits become its logarithm."""
     n_terms, n_topics = logits.shape
     sums = np.zeros(n_topics)
     for j in range(n_terms):

@@ -28,7 +28,7 @@ def lanes(dtype: DTypeLike) -> int:
 
 
 def zeros(shape: tuple[int, int], dtype: DTypeLike) -> Array:
-    """Plain zeros."""
+    """Return an array of zeros."""
     return np.zeros(shape, dtype)
 
 
@@ -156,8 +156,8 @@ def implicit_sums(X: Rows, W: Array, HT: Array, slope: Array, beta: Array, weigh
 
         dJ/dH_kj = (weight w_k - u_k) (1 - r_j) - w_k (x_j / d_j^2) (u . H_.j)
 
-    The part that is the same for all terms of a topic, weight w_k - u_k, is left out: topics are shares of terms, and
-    shares do not feel it.
+    The part that is the same for all terms of a topic, weight w_k - u_k, is dropped: topics are shares of terms, which
+    it does not change.
     """
     slope, beta = slope.reshape(len(W), -1), beta.reshape(len(HT.T), -1)
     live = HT.sum(axis=0) > 0

@@ -168,9 +168,9 @@ class Design:
             names = listed(self.covariates, shown)
             raise InputError(f"the model was fitted with covariates; give {names}: covariates=...")
         if table is not None and not self.sources:
-            raise InputError("the model was fitted without covariates; leave them out, or fit it with them")
+            raise InputError("the model was fitted without covariates; remove them, or fit it with them")
         if (offset is None) != (self.offset is None):
-            done = "without an offset; leave it out" if self.offset is None else "with an offset; give one: offset=..."
+            done = "without an offset; remove it" if self.offset is None else "with an offset; give one: offset=..."
             raise InputError(f"the model was fitted {done}")
         nothing = Given.nothing(n_documents)
         columns = nothing.columns if table is None else self.columns(table)
@@ -237,7 +237,7 @@ def as_table(covariates: object, n_documents: int) -> pd.DataFrame | None:
     if len(twice):
         raise InputError(f"two covariates are called {shown(twice[0])}; names must differ")
     if not len(table.columns):
-        raise InputError("covariates has no column; leave it out, or give some")
+        raise InputError("covariates has no columns; remove it, or give some")
     return table
 
 

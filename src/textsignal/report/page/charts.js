@@ -70,7 +70,7 @@ function chartsOf(charts, names, onTheme) {
     return drawing;
   }
 
-  // Those that nobody has asked for yet are drawn when they come near the screen, and else one by one when there is time.
+  // Charts not requested yet are drawn when they come near the screen, or one by one when the browser is idle.
   const waiting = new Set();
   function drawLater() {
     const near = new IntersectionObserver(

@@ -28,7 +28,7 @@ UP, DOWN = "var(--up)", "var(--down)"
 ROW, TIME = 34, 110
 #: Width in pixels of a number at the end of a bar; largest widths of labels and titles of an axis.
 NUMBER_WIDTH, LABEL_WIDTH, TITLE_WIDTH = 48, 210, 320
-#: Opacity of bars that are not clear; pixels by which ranges are above and below the middle of their bars.
+#: Opacity of bars that are not clear; pixels by which intervals are above and below the middle of their bars.
 PALE, APART = 0.4, 3
 #: Most ticks of an axis of the response.
 MOST_TICKS = 11
@@ -60,7 +60,7 @@ def chart_specs(report: ReportData) -> dict[str, Spec]:
 def drivers_chart(themes: Sequence[ThemeCard], naming: Naming) -> Layers:
     """Draw what themes cost and add to the average, with numbers at the ends of the bars.
 
-    Costs are to the left, unless less is better. Thin lines are ranges, and bars that are not clear are pale. The page
+    Costs are to the left, unless less is better. Thin lines are intervals; bars that are not clear are pale. The page
     sorts the chart by `place`.
     """
     shares = ("mentions", "praise", "complaints")
@@ -74,7 +74,9 @@ def drivers_chart(themes: Sequence[ThemeCard], naming: Naming) -> Layers:
     ends = [row["end"] for row in rows]
     least, most = min(ends), max(ends)
     ranges = any(range_of(theme, measure) for theme in themes for measure in MEASURES)
-    titles = {"label": "theme", "words": "effect"} | ({"range": "range"} if ranges else {}) | {"mentions": "mentions"}
+    titles = (
+        {"label": "theme", "words": "effect"} | ({"range": "interval"} if ranges else {}) | {"mentions": "mentions"}
+    )
     bad, good = naming.short_ways
     titles |= {"praise": f"of these, {good}", "complaints": f"of these, {bad}", "terms": "terms"}
 
@@ -103,7 +105,7 @@ def drivers_chart(themes: Sequence[ThemeCard], naming: Naming) -> Layers:
 
 
 def _drivers(theme: ThemeCard, naming: Naming) -> list[dict[str, Any]]:
-    """Bars of the cost and gain of a theme; without ranges, low and high are the value."""
+    """Bars of the cost and gain of a theme; without intervals, low and high are the value."""
     # The number stands at `end`, beyond the bar and all that crosses 0 towards it.
     bars = []
     for measure, side in zip(MEASURES, ("costs", "adds"), strict=True):

@@ -1,4 +1,4 @@
-// What a linear predictor means for the response, family by family. Names follow textsignal.families.
+// Families of responses: from the linear predictor to the response. Names follow textsignal.families.
 // Every family has a mean; one with levels has the probability of each, another its distribution function `cdf(eta, x)`
 // and the ends of a central interval.
 "use strict";

@@ -1,4 +1,4 @@
-// How numbers and texts are written and shaded, wherever texts are marked.
+// Formats of numbers and shades of texts, wherever texts are marked.
 "use strict";
 
 // A change, with its sign.
@@ -17,7 +17,7 @@ function make(tag, text, attributes = {}) {
   return element;
 }
 
-// How something is shaded: "up" for the better and "down" for the worse, strongly by its part of the response's scale.
+// Class of a shade: "up" for better, "down" for worse; the stronger, the larger the share of the response's scale.
 function shade(page, points, scale) {
   const part = Math.abs(points) / scale;
   return `${page.better * points >= 0 ? "up" : "down"} s${part > 0.025 ? 3 : part > 0.006 ? 2 : 1}`;

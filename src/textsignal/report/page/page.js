@@ -1,4 +1,4 @@
-// What the page does: charts that answer the mouse, rankings, names of themes.
+// Interaction of the page: charts that respond to the mouse, rankings, names of themes.
 // It computes nothing about the data: that is done in Python, or in themes.js for a text that is typed.
 "use strict";
 
@@ -39,7 +39,7 @@
     button.addEventListener("click", () => rank(button.dataset.measure));
   }
 
-  // What the page gives away as a file.
+  // Offer a file for download.
   function download(name, type, content) {
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([content], { type }));

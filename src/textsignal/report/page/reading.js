@@ -1,4 +1,4 @@
-// How the page reads a text, as Python does: markup, words, families of responses.
+// Reads a text in the page as Python does: markup, words, families of responses.
 // Names follow textsignal.text.cleaning, textsignal.text.tokenise and textsignal.families.
 "use strict";
 

@@ -18,7 +18,7 @@ function sentenceReader(given, normalise) {
   const back = (text, from, n) => from - codes(text.slice(Math.max(0, from - 2 * n), from)).slice(-n).join("").length;
   const nWords = (text) => text.match(word)?.length ?? 0;
 
-  // Whether a full stop belongs to a short form, an initial or the number of a list's item.
+  // True if a full stop belongs to an abbreviation, an initial or the number of a list item.
   function isShort(text, start, stop) {
     const from = Math.max(start, back(text, stop, 12));
     const last = lastWord.exec(text.slice(from, stop));
@@ -33,7 +33,7 @@ function sentenceReader(given, normalise) {
     return isInitial || isNumber;
   }
 
-  // Whether a line break stands inside a sentence: between small letters, with no empty line.
+  // True if a line break is inside a sentence: between lower-case letters, with no empty line.
   function isWrapped(text, start, stop) {
     if (text.slice(start, stop).split("\n").length !== 2 || !/^\p{Lowercase}/u.test(text.slice(stop, stop + 2))) return false;
     return /[\p{Lowercase},][ \t]*\r?$/u.test(text.slice(0, start));
@@ -92,7 +92,7 @@ function sentenceReader(given, normalise) {
     return negations.has(name);
   }
 
-  // Words of a sentence, whether each stands under a negation, and whether it does and is no function word.
+  // Words of a sentence; under: follows a negation; negated: also not a function word.
   function words(sentence) {
     const found = [];
     let scope = 0;

@@ -60,7 +60,7 @@ async function themesModel(given) {
     return found;
   }
 
-  // What each occurrence carries of the text, times its tone: z_f = size_f sqrt(n_f) / |size sqrt(n)|, in equal parts.
+  // Share of each occurrence in the text, times its tone: z_f = size_f sqrt(n_f) / |size sqrt(n)|, in equal parts.
   function weigh(found) {
     const counts = new Map();
     for (const { id } of found) counts.set(id, (counts.get(id) ?? 0) + 1);
@@ -104,7 +104,7 @@ async function themesModel(given) {
     const contributions = range(K).map((k) => given.gamma[k] * tone[k] + given.beta[k] * shares[k]);
     const eta = given.constant + sum(contributions);
     const slope = slopeOf(family, given.constant, eta, given.same);
-    // What each word adds; half of a phrase is its first word's.
+    // Contribution of each word; a phrase is split equally between its two words.
     const wordTones = sentences.map(({ words }) => words.map(() => 0));
     const known = sentences.map(({ words }) => words.map(() => false));
     found.forEach(({ sentence, word, isPhrase }, i) => {
@@ -138,7 +138,7 @@ async function themesModel(given) {
 
   const shown = (name, under) => (under ? given.not + name : name);
 
-  // What each word of the text adds, by theme; a negated word is one of its own.
+  // Contribution of each word of the text, by theme; a negated word is a separate word.
   function terms(sentences, wordTones, of) {
     const found = new Map();
     sentences.forEach(({ words }, u) =>

@@ -139,7 +139,7 @@ function tryTexts(model, page, names, draw) {
   const levels = page.better > 0 ? page.levels : [...page.levels].reverse();
   const passing = levels.find((one) => page.better * (2 * one - levels[0] - levels.at(-1)) > 0);
 
-  // What the number above is, and what else may be.
+  // Explanation of the number above, with an interval or a probability.
   function inWords({ probabilities, interval }) {
     if (interval !== null) {
       const [low, high] = interval.map((end) => (page.bins.whole ? String(end) : end.toFixed(2)));

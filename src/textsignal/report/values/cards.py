@@ -1,4 +1,4 @@
-"""Cards of themes: numbers, stability, ranges, and quotes with the telling words marked."""
+"""Cards of themes: numbers, stability, intervals, and quotes with the words that matter marked."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ class ThemeCard:
     responses, responses_elsewhere : distribution of responses in texts that mention it and in the others, in shares.
     stability : share of refits to halves of the training texts that reproduce it; None if unknown.
     praising, complaining : quoted sentences; empty if no text may be displayed.
-    cost_low, cost_high, cost_clear : range of the cost, and True if it is significant with all themes judged
-        together; likewise for the gain. None without ranges.
+    cost_low, cost_high, cost_clear : interval of the cost, and True if it is significant with all themes judged
+        together; likewise for the gain. None without intervals.
     """
 
     number: int
@@ -111,7 +111,7 @@ class ThemeCard:
 
 
 def theme_cards(model: ReportedModel, texts: ReportTexts, effects: EffectTable | None) -> list[ThemeCard]:
-    """Return one card per theme, the largest cost first; `effects` is None for a report without ranges."""
+    """Return one card per theme, the largest cost first; `effects` is None for a report without intervals."""
     reader = model.reader_
     assert isinstance(reader, ThemeReader)
     table = with_words(reader, driver_table(texts.reading.mentions), model.labels_, CARD_TERMS)
@@ -223,7 +223,7 @@ def _around(text: str, shown: Sequence[str], start: int, end: int) -> Iterator[S
 
 
 def stretch(text: str, start: int, end: int, cap: int = TEXT_CAP) -> tuple[int, int]:
-    """Return the ends of a stretch of whole words, of at most `cap` characters, with text[start:end] in its middle."""
+    """Return start and end of an excerpt of whole words, at most `cap` characters, centred on text[start:end]."""
     if len(text) <= cap:
         return 0, len(text)
     if end - start > cap:

@@ -40,7 +40,7 @@ class ReportData:
 
     settings : names, and what to include; made : day of the report; naming : names of the response; bins : of it.
     basis : a sentence on the texts that the model was fitted to; "" if they are all.
-    findings : main results in sentences; ranges : their level and its complement; None without ranges.
+    findings : main results in sentences; ranges : level of intervals and its complement; None without intervals.
     themes : the largest cost first.
     groups, timeline : themes by group and over time; None without groups, without dates.
     others : themes by response; None if texts have only one.
@@ -109,7 +109,7 @@ def prepare(
         **reader.described,
         "Response family": short_numbers(repr(reader.family)),
         "Training texts": f"{model.n_texts_:,}",
-        **({} if effects is None else {"Ranges": f"{percent(effects.level)}. {effects.method}"}),
+        **({} if effects is None else {"Intervals": f"{percent(effects.level)}. {effects.method}"}),
     }
     return ReportData(
         settings=settings,
