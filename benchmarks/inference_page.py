@@ -168,7 +168,7 @@ def _truth(lines: Sequence[Line]) -> str:
     return "\n".join(
         [
             "## A known truth",
-            "`synthetic_reviews(opinions=True)`: each review praises, criticises or only mentions three of eight aspects.",
+            "`synthetic_reviews(opinions=True)`: each review praises, criticises or mentions three of eight aspects.",
             "Nine themes are learnt (words that judge nothing make one) and matched to aspects. Coverage of 95%",
             "intervals, and power at .05. The oracle is the GLM on the true tones, which are unknown in practice.",
             "",

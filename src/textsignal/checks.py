@@ -39,7 +39,7 @@ def check_text_matrix(estimator: Any, X: Any, *, reset: bool) -> sp.csr_array:
 
 
 def check_response(estimator: Any, X: sp.csr_array, y: Any) -> NDArray[Any]:
-    """Return one response per document, unconverted: a number, NaN if missing, or a label."""
+    """Return one response per text, unconverted: a number, NaN if missing, or a label."""
     if y is None:
         raise InputError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
     # A list as objects: among text NumPy would make the word "nan" of a missing response.
@@ -51,7 +51,7 @@ def check_response(estimator: Any, X: sp.csr_array, y: Any) -> NDArray[Any]:
 
 
 def check_weight(X: sp.csr_array, sample_weight: Any) -> NDArray[np.float64]:
-    """Return the weight of each document: nonnegative, not all zero."""
+    """Return the weight of each text: nonnegative, not all zero."""
     try:
         weight: NDArray[np.float64] = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     except (ValueError, TypeError) as error:
@@ -66,7 +66,7 @@ def check_weight(X: sp.csr_array, sample_weight: Any) -> NDArray[np.float64]:
 
 
 def check_covariate_sizes(columns: NDArray[np.float64], names: Iterable[str]) -> None:
-    """Raise if a covariate is too large, or too small, to be squared; columns : (documents, names)."""
+    """Raise if a covariate is too large, or too small, to be squared; columns : (texts, names)."""
     largest = np.abs(columns).max(axis=0, initial=0.0)
     for name, size in zip(names, largest.tolist(), strict=True):
         if size > MOST or 0 < size < LEAST:
@@ -87,7 +87,7 @@ def check_offset(offset: NDArray[np.float64], most: float, family: str) -> None:
 
 
 def check_groups(groups: Any, n_documents: int) -> NDArray[np.int64] | None:
-    """Return (documents,) numbers of groups; each document without a group forms a separate one."""
+    """Return (texts,) numbers of groups; each text without a group forms a separate one."""
     if groups is None:
         return None
     column = pd.Series(np.asarray(groups).ravel())
