@@ -66,7 +66,7 @@ def shortened(text: object, most: int = LONGEST_VALUE) -> str:
 
 
 def one_line(error: Exception) -> str:
-    """Return the message of an error on one line, its middle cut if it is long; its type if it has none."""
+    """Return the message of an error on one line, shortened in the middle if long; its type if empty."""
     return shortened(error, LONGEST_MESSAGE) or type(error).__name__
 
 

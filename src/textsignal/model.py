@@ -331,7 +331,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
 
     @property
     def options(self) -> parts.Options:
-        """The options as one value."""
+        """Options as one object."""
         return parts.Options(**self.get_params(deep=False))
 
     @property

@@ -60,7 +60,7 @@ MOST_TEXTS, MOST, MOST_THREADS = 10**12, 10**9, 1024
 
 
 def is_language(value: Any) -> bool:
-    """True if stop words are a list, or named by a language that there are stop words for."""
+    """True if stop words are a list, or the name of a language with a stop list."""
     try:
         return not isinstance(value, str) or bool(language_name(value))
     except InputError:

@@ -203,7 +203,7 @@ def find_features(texts, known, sizes, located):  # type: ignore[no-untyped-def]
 
 @compile_loop
 def sentence_sums(sentences, features, values, effects, fits):  # type: ignore[no-untyped-def]
-    """(sentences,) sum over occurrences of value times effect (fits, features) in the sentence's fit; 0 if it is -1."""
+    """(sentences,) sum over occurrences of value times effect (fits, features) in the fit of the sentence; 0 if -1."""
     sums = np.zeros(len(fits))
     for q in range(len(sentences)):
         fit = fits[sentences[q]]

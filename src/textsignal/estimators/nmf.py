@@ -155,7 +155,7 @@ class TopicEstimator(
 
     @property
     def centred_effects(self) -> CentredEffects:
-        """Effects on one scale, against the average text, with each topic's prevalence."""
+        """Effects relative to the average text, with the prevalence of each topic."""
         check_is_fitted(self)
         fitted = self.fitted_
         return centred_effects(fitted.topics, fitted.mean_weights, fitted.effects, fitted.smoothing)

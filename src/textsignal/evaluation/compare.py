@@ -200,10 +200,10 @@ class Predicted:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Our model and simpler ones on the same folds.
+    """Comparison of our model with simpler ones on the same folds.
 
-    family : of the response, with the scale of all texts; families : the one that each fold took.
-    given, numbers : (texts,) responses as they were given, and in numbers.
+    family : of the response, with the scale of all texts; families : the one chosen in each fold.
+    given, numbers : (texts,) original responses, and as numbers.
     rows : (texts,) their rows in the input, from 1; folds : (texts,) the fold that held each out.
     units : (texts,) numbers of the units that are held out together; predicted : by the name of each method.
     """
@@ -270,13 +270,13 @@ class Comparison:
         return pd.DataFrame(rows).sort_values(self.leading.name, ascending=ascending, kind="stable", ignore_index=True)
 
     def _by_fold(self, name: str) -> Vector:
-        """(folds,) a method by the leading measure in each fold."""
+        """(folds,) leading measure of a method in each fold."""
         folds = range(len(self.families))
         return np.array([self.estimate(name, self.leading, self.folds == fold).value for fold in folds])
 
     @cached_property
     def sentences(self) -> tuple[str, str]:
-        """A sentence on the best method, and one on what ours gives in addition to predictions."""
+        """Sentences on the best method, and on what ours gives in addition to predictions."""
         leading = self.leading
         standings = {name: self.standing(name, leading) for name in self.table["method"]}
         label = leading.label if leading.sign > 0 else f"{leading.label} (less is better)"

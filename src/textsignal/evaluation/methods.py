@@ -163,7 +163,7 @@ class ComparedTexts:
     """Texts, all of which have a response.
 
     tokens : input of our model; ngrams : (texts, terms) counts of `count_ngrams`; units : as of `fold_numbers`.
-    given, numbers : (texts,) responses as they were given, and in numbers.
+    given, numbers : (texts,) original responses, and as numbers.
     """
 
     tokens: SentenceTexts

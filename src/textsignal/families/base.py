@@ -114,7 +114,7 @@ class Family(ABC):
 
     @property
     def of_words(self) -> Any:
-        """The family for effects of single words: of the same encoded responses, with a simpler loss if need be."""
+        """The family for effects of single words: for the same encoded responses, with a simpler loss if necessary."""
         return self
 
     def in_unit(self, size: float) -> Self:

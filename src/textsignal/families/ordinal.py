@@ -227,7 +227,7 @@ class Ordinal(ByLevel, Labelled):
 
     @property
     def directions(self) -> Vector:
-        """(thresholds, directions) in which they move: their sum stays 0."""
+        """(thresholds, directions) in which thresholds change while their sum stays 0."""
         return _centred_directions(len(self._thresholds))
 
     def own_derivatives(self, y: Vector, eta: Vector, weight: Vector) -> OwnDerivatives:

@@ -118,7 +118,7 @@ class Explanation:
         return "\n".join([*lines, *self._notes()])
 
     def _repr_html_(self) -> str:
-        """Escaped HTML, with signs as well as colours."""
+        """Return escaped HTML, with signs as well as colours."""
         *rows, (total_name, total, _) = self._rows()
         notes = "".join(f"<p>{html.escape(note)}</p>" for note in self._notes())
         return (

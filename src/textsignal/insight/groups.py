@@ -223,7 +223,7 @@ class Change:
 
 @dataclass(frozen=True, eq=False)
 class Trends:
-    """Changes from the first third of the texts, until a day, to the last third, since a day."""
+    """Changes from the first third of the texts, up to one date, to the last third, from another date."""
 
     until: np.datetime64
     since: np.datetime64

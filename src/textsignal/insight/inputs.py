@@ -29,7 +29,7 @@ MISSING = ("error", "drop")
 
 
 def as_groups(by: ArrayLike | pd.Series, n: int) -> pd.Series:
-    """Return (texts,) the group of each, missing if it has none."""
+    """Return (texts,) group of each text, missing if absent."""
     groups = _column(by, n, "by", "group")
     if groups.isna().all():
         raise InputError("by names no group: all its values are missing")
@@ -84,7 +84,7 @@ def _column(values: ArrayLike | pd.Series, n: int, name: str, noun: str) -> pd.S
 
 
 def _years_as_text(cells: pd.Series) -> pd.Series:
-    """Years as text, as pandas would take numbers for nanoseconds."""
+    """Return years as text, since pandas reads numbers as nanoseconds."""
     try:
         numbers = pd.to_numeric(cells, errors="coerce")
     except OverflowError:  # a whole number of hundreds of digits

@@ -24,7 +24,7 @@ class Naming:
     """Name of the response, and the unit of its changes.
 
     given : covariates that effects are conditional on, "" if none.
-    event : of a response with two values, the one whose share the mean is; "" for others.
+    event : for a response with two values, the one whose share is the mean; "" otherwise.
     is_class : True if the event is one of several classes, against all others.
 
     Examples
@@ -134,7 +134,7 @@ class Naming:
         return f"{self.steps * abs(difference):.{self.digits}f}"
 
     def amount(self, difference: float) -> str:
-        """A difference of means, without its sign, and what it is measured in."""
+        """Return a difference of means without its sign, and its unit."""
         return f"{self.points(difference)} {self.unit}"
 
     def mean(self, value: float, digits: int = 2) -> str:

@@ -81,7 +81,7 @@ def count_texts(texts: SentenceTexts, engine: Engine) -> TextCounts:
 
 
 def _summed(parts: Sequence[tuple[Counts, Counts]]) -> tuple[Counts, Counts]:
-    """Distinct pairs, as they first occur, and the sum of the counts of each."""
+    """Return distinct pairs in order of first occurrence, and the sum of counts of each."""
     pairs, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     distinct, numbers = number_keys(pairs)
     return distinct, np.bincount(numbers, counts, len(distinct)).astype(np.int64)

@@ -102,7 +102,7 @@ def _decode(data, start, end, text):  # type: ignore[no-untyped-def]
 
 @compile_loop
 def mark_pages(texts, beyond, pages):  # type: ignore[no-untyped-def]
-    """Mark the pages of all characters of the texts that go beyond ASCII."""
+    """Mark the pages of all characters of the texts that are not ASCII."""
     longest = ZERO
     for i in range(len(beyond)):
         longest = max(longest, texts.offsets[i + 1] - texts.offsets[i])
@@ -306,9 +306,9 @@ def grown(array, used, size):  # type: ignore[no-untyped-def]
 def cut_texts(texts, beyond, first, last, characters, limits, whole):  # type: ignore[no-untyped-def]
     """Decode the texts from `first` to `last` and cut them into sentences; each is one sentence if `whole`.
 
-    beyond : (texts,) True if a text goes beyond ASCII; limits : `sentences.LONGEST` and `PART`.
+    beyond : (texts,) True if a text is not ASCII; limits : `sentences.LONGEST` and `PART`.
 
-    Returns code points of all; (texts + 1,) where each text begins; (texts + 1,) where its sentences begin; start and
+    Returns all code points; (texts + 1,) start of each text; (texts + 1,) start of its sentences; start and
     end of every sentence in its text, one after the other; (texts,) True if a text holds an odd character.
     """
     offsets, kinds, n_texts = texts.offsets, characters.kinds, last - first

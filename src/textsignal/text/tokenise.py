@@ -159,7 +159,7 @@ def located_words(text: str, tokenizer: Callable[[str], Iterable[str]] = words) 
 
 
 def _sources(text: str) -> Iterator[tuple[int, int]]:
-    """For every character of the normalised text, start and end of its source."""
+    """Return start and end of the source of every normalised character."""
     start = 0
     for end in range(1, len(text) + 1):
         if end < len(text) and joins_before(text[end]):

@@ -113,7 +113,7 @@ class Sentences(NamedTuple):
 class SentenceTexts:
     """Texts cut into sentences, each word a number.
 
-    documents : (sentences,) the text of each, ascending; spans : (sentences, 2) where each starts and ends in it.
+    documents : (sentences,) the text of each, ascending; spans : (sentences, 2) start and end of each in it.
     words : the distinct words, in the order in which they first occur.
     codes : (all words,) the number of each in `words`; indptr : (sentences + 1,) where each sentence begins in it.
     under : (all words,) True under a negation; negated : True under a negation unless it is a function word.

@@ -131,7 +131,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         return self._weigh(self._count(texts, self.vocabulary_)[0])
 
     def tokenise(self, texts: Texts) -> TokenisedTexts:
-        """Tokenise texts, for methods to take instead of the texts: each text is tokenised once.
+        """Tokenise texts once, to pass to other methods in place of the texts.
 
         Examples
         --------

@@ -291,7 +291,7 @@ class GLMFit:
 
     @property
     def intercept(self) -> Any:
-        """A number, or (P,) of each of P linear predictors."""
+        """Intercept: a number, or (P,) for P linear predictors."""
         return float(self.coefficients[-1]) if self.coefficients.ndim == 1 else self.coefficients[-1]
 
     def linear_predictor(self, columns: Array) -> Vector:

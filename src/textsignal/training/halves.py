@@ -82,9 +82,9 @@ def match_topics(profiles: Array, others: Array) -> Match:
 
 @dataclass(frozen=True, eq=False)
 class ThemeHalves:
-    """Halves of each cut and vectors of their terms, shared by all numbers of themes.
+    """Halves of the texts, cut several times, and vectors of their terms, for any number of themes.
 
-    texts, vectors : of the first half of the first cut, of its second, and so on; n_speaking : with a content term.
+    texts, vectors : of the first half of the first cut, of its second, and so on; n_speaking : those with a term.
     """
 
     texts: Sequence[ThemeText]

@@ -260,7 +260,7 @@ def train_predictive(
     settings: PredictiveSettings,
     watch: Watch,
 ) -> Run:
-    """Run predictive training on rows of norm 1, with these lengths, from topics, or from merged finer ones."""
+    """Run predictive training on rows of norm 1, with these lengths, starting from topics or from merged finer ones."""
     family, penalty = response.family, float(response.penalty) * float(corpus.weight.sum())
     glm = replace(response, penalty=penalty)
     profile = replace(corpus, weight=corpus.weight * length).profile

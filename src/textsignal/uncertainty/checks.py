@@ -199,7 +199,7 @@ class Checked:
 
     @property
     def where(self) -> str:
-        """The texts that predictions are judged on, in words."""
+        """Description of the texts on which predictions are evaluated."""
         if len(self.rows) < len(self.answered) or self.reading.observed.unseen[self.rows].all():
             return f"predictions judged on {len(self.rows):,} texts that training has not seen"
         return "predictions judged out of fold, by tone of fits that excluded each text"

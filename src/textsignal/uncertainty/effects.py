@@ -310,7 +310,7 @@ def bootstrap(
 ) -> Vector:
     """Return (cells, themes) variances of the estimates of refits.
 
-    Refits spread more on the side away from 0, so that their percentiles lie too far from it: with 20 themes and no
+    Refits spread more on the side away from 0, so their percentiles are too far from it: with 20 themes and no
     effect they cover 92%, and percentiles of distances 95 to 97%. Intervals of a normal distribution are used instead.
     """
 

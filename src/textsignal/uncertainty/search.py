@@ -280,7 +280,7 @@ def _numbers(given: int | Iterable[int] | None, coarse: Sequence[int], folds: Ro
 
 
 def _listed(name: str, given: Any, least: int, whole: bool = False) -> list[Any]:
-    """A number, or several, as a list without copies, ascending."""
+    """Return one or several numbers as a sorted list without duplicates."""
     values = [given] if isinstance(given, int | float | np.number) else list(given)
     for value in values:
         check_number(name, value, least=least, whole=whole)

@@ -376,7 +376,7 @@ def analyse_source(
 
 
 def _sampled_rows(read: streaming.Streamed, columns: Roles, n_files: int) -> TableRows:
-    """The sample as the rows that are used."""
+    """Return the sample as rows to be analysed."""
     sample, n = read.sample, len(read.sample)
     weights = ParsedResponse(sample.weight, np.zeros(n, dtype=bool), sample.weight)
     groups = None if columns.by is None else groups_of(read.others, columns.by)

@@ -130,8 +130,8 @@ def responses_in(
 def response_in(table: pd.DataFrame, name: str, scale: ResponseScale, most: int = AUTO_CLASSES) -> ParsedResponse:
     """Return the column of a response, in numbers or labels of classes.
 
-    most : largest number of labels if family and levels are left open. More than two are then not labels if one begins
-    with a digit: numbers that are written in another way have an order. Ordered categories of pandas are levels in
+    most : maximum number of labels if family and levels are not given. More than two are then not labels if one begins
+    with a digit: numbers in another notation have an order. Ordered categories of pandas are levels in
     their order, unless levels or a family without an order are given.
     """
     cells, family, levels = column(table, name, "response"), scale.family, scale.levels
@@ -244,7 +244,7 @@ def check_holdout(share: float) -> None:
 def hold_out(
     first_copies: NDArray[np.int64], share: float, seed: int, inputs: ModelInputs | None = None
 ) -> NDArray[np.bool_]:
-    """The documented split: a permutation by default_rng(seed), its first part for training.
+    """Split rows as documented: a permutation by default_rng(seed), its first part for training.
 
     Copies of a text stay together: a model that has seen a text predicts its copies too well. If that leaves one side
     empty, nothing is held out. Nor are rows with a level of a category that no training row has.

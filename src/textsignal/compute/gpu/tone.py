@@ -36,7 +36,7 @@ class Steps:
 
 @dataclass(frozen=True)
 class Visits:
-    """Visits to documents in one pass: what each draws from, its document (None: each once), its weight (None: 1)."""
+    """Visits to documents in one pass: its random key, document (None: each once) and weight (None: 1)."""
 
     keys: Any
     rows: Any = None

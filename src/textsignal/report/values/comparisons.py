@@ -123,7 +123,7 @@ class GroupTable:
         return GroupCell(tone, mentions, cost)
 
     def most(self, k: int, measure: str) -> list[str]:
-        """Return the groups that theme k clearly costs most ("cost"), or to which it adds most ("gain"), in words."""
+        """Describe the groups in which theme k clearly costs most ("cost") or adds most ("gain")."""
         means, verb = (self.compared.cost, "costs") if measure == "cost" else (self.compared.gain, "adds")
         groups = self._notable(means, k)[:ON_CARD]
         return [f"{self.names[g]} ({verb} {self.naming.points(means.shrunk[g, k])})" for g in groups]
