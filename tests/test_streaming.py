@@ -419,7 +419,7 @@ def test_a_sample_without_responses(table, monkeypatch):
         ({"sample_weight": "rating"}, "are of one column"),
         ({"sample_weight": [1.0]}, "sample_weight must be the name of a column"),
         ({"covariates": pd.DataFrame()}, "covariates, offset and groups cannot be given"),
-        ({"model": new_model(n_themes=61)}, "more than anybody reads"),
+        ({"model": new_model(n_themes=61)}, "too many to read"),
         ({"model": new_model(seed_words={"": []})}, "seed_words has the label ''"),
         ({"model": new_model(formula="a + b")}, "formula='a \\+ b' needs covariates"),
         ({"model": new_model(family="categorical")}, "classes without an order"),

@@ -573,11 +573,11 @@ def test_bad_rows_are_an_error_or_excluded_on_request(ok, error_of, bad):
         ("reviews.csv --text Review --response Rating --levels 1-4", "responses outside 1 to 4 (rows "),
         ("reviews.csv --text Review --response Rating --seed 4294967296", "give a whole number from 0 to 4294967295"),
         ("reviews.csv --text Review --response Rating --levels 0-9999999", "--levels 0-9999999 is too wide a scale"),
-        ("codes.csv --text Review --response Rating", "e.g. --levels 1-5, if 1 to 999 is meant say --levels 1-999"),
+        ("codes.csv --text Review --response Rating", "e.g. --levels 1-5, or --levels 1-999 if that is meant"),
         ("reviews.csv --text Review --response Rating --holdout 1", "--holdout 1.0 must be at least 0 and below 1"),
         ("reviews.csv --text Review --response Rating --stop-words elvish", "no stop words for 'elvish'; there are"),
         ("reviews.csv --text Review --response Rating --encoding utf-9", "--encoding utf-9 is not known; give utf-8, "),
-        ("reviews.csv --text Review --response Rating --sep ,,", "--sep ,, cannot part cells; give one character"),
+        ("reviews.csv --text Review --response Rating --sep ,,", "--sep ,, is not a separator; give one character"),
         (
             "reviews.csv --text Review --response Rating -j 0",
             "--jobs 0 must be a number of threads, or -1 for all cores",
@@ -963,7 +963,7 @@ def test_rows_of_another_table_are_not_taken_for_held_out(ok, results):
     TABLE.sample(frac=1, random_state=1).to_csv("shuffled.csv", index=False)
     arguments = ["report", results[0] / "model", "shuffled.csv", *COLUMNS, "-o"]
     assert "No row is known to be held out" in ok(*arguments, "seen.html")[1]
-    assert "No held-out documents." in Path("seen.html").read_text(encoding="utf-8")
+    assert "No held-out texts." in Path("seen.html").read_text(encoding="utf-8")
     assert "No row is known" not in ok(*arguments, "new.html", "--new")[1]
     assert f"{N}: 0 in training, {N} held out" in Path("new.html").read_text(encoding="utf-8")
 
@@ -1094,7 +1094,7 @@ def test_a_search_resumes(ok):
     ("options", "message"),
     [
         (["-k", "5-x"], "--themes 5-x: give whole numbers"),
-        (["-k", "9-5"], "--themes 9-5 holds no number"),
+        (["-k", "9-5"], "--themes 9-5 is empty"),
         (["--family", "none"], "--family none is not known"),
         (["-o", "."], "holds other things and no cells.jsonl"),
         (["--by", "Town"], "Town"),

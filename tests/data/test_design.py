@@ -121,7 +121,7 @@ class TestRefused:
             learn().columns(TABLE.assign(price="dear"))
 
     def test_times_and_identifiers(self):
-        with pytest.raises(InputError, match="'day' holds times"):
+        with pytest.raises(InputError, match="'day' contains times"):
             learn(TABLE.assign(day=pd.Timestamp("2020-01-01")))
         many = pd.DataFrame({"id": [f"x{i}" for i in range(3000)]})
         with pytest.raises(InputError, match="3,000 levels"):

@@ -141,12 +141,12 @@ def test_leaving_rows_out_is_advised_for_a_few():
 def test_a_continuous_response_is_not_to_be_dropped():
     scores = [f"{score:.2f}" for score in np.linspace(0.5, 97.3, 50)]
     found = advice(scores, levels=(0, 98))
-    assert 'looks continuous, from 0.5 to 97.3: leave the scale out, or give family="gaussian"' in found
+    assert 'looks continuous, from 0.5 to 97.3: omit the scale, or give family="gaussian"' in found
     assert "round" in found
     assert "drop" not in found
     assert "drop" in advice([*"1234" * 10, "3.5"])
     halves = advice(["0.5", "1", "1.5", "2", "4.5", "5"], levels=(0, 5))
-    assert halves.startswith("The response moves in halves, from 0.5 to 5: leave the scale out")
+    assert halves.startswith("The response moves in halves, from 0.5 to 5: omit the scale")
 
 
 @pytest.mark.parametrize("cells", [["3,5", "4,0"], ["★★★", "★"], ["60%", "80%"], ["good", "so-so"]])

@@ -189,7 +189,7 @@ def test_the_first_sentence_weighs_the_difference_to_ours(ahead, error, words):
 
 def test_the_second_sentence_praises_nothing_that_does_not_predict():
     standings = {"mean": Standing(MEAN, 0.0, 0.01, 0.01), "textsignal": Standing(OURS, -0.01, 0.0, 0.0)}
-    assert "do not interpret what they say" in say_gain(standings, text_tells=False)
+    assert "do not interpret what they show" in say_gain(standings, text_tells=False)
     first = say_best("R2", standings, "mean", clear=False)
     assert first.startswith("No method predicts clearly better than the mean (R2 0.000)")
     good = {"textsignal": Standing(OURS, 0.6, 0.0, 0.0), "ridge": Standing(RIDGE, 0.5, -0.1, 0.01)}
@@ -202,8 +202,8 @@ def test_the_second_sentence_praises_nothing_that_does_not_predict():
         ({"folds": 1}, "folds=1 must be"),
         ({"folds": 60}, "120 texts have a response, and folds=60 need at least 600"),
         ({"groups": np.arange(N) % 2, "folds": 3}, "there are 2 groups, and folds=3"),
-        ({"groups": [1, 2]}, "120 documents, but 2 groups"),
-        ({"model": ts.TextResponseModel(formula="price")}, "compare takes texts alone and no covariates"),
+        ({"groups": [1, 2]}, "120 texts, but 2 groups"),
+        ({"model": ts.TextResponseModel(formula="price")}, "compare does not support covariates"),
         ({"model": ts.TextResponseModel(family="proportion")}, "whose weights it does not support"),
         ({"model": "themes"}, "must be a TextResponseModel"),
         ({"responses": np.ones(N)}, "constant"),

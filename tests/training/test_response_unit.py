@@ -63,7 +63,7 @@ def test_responses_of_documents_without_a_term_teach_nothing(training):
 @pytest.mark.parametrize("training", ["predictive", "joint"])
 def test_an_offset_that_is_the_response_leaves_nothing(training):
     y = CORPUS.ratings.astype(float)
-    with pytest.raises(InputError, match="nothing is left for the text to explain"):
+    with pytest.raises(InputError, match="leaves nothing for the text to explain"):
         GLMNMF(2, family="gaussian", training=training).fit(CORPUS.counts, y, offset=y)
 
 

@@ -257,7 +257,7 @@ class TestBootstrap:
         ({"level": 0}, "level=0 must be a number above 0"),
         ({"method": "jackknife"}, "method='jackknife'"),
         ({"n_refits": 1}, "n_refits=1"),
-        ({"groups": [1, 2]}, "240 documents, but 2 groups"),
+        ({"groups": [1, 2]}, "240 texts, but 2 groups"),
         ({"by": ["one"]}, "by"),
         ({"responses": [1.0]}, "responses were given without texts"),
     ],

@@ -131,7 +131,7 @@ def test_texts_are_searched_with_other_trainings_too():
         ({"n_themes": []}, "n_themes is empty"),
         ({"folds": 1}, "folds=1"),
         ({"groups": ["a", "b"] * 60, "folds": 3}, "2 different groups"),
-        ({"groups": ["a"]}, "120 documents, but 1 groups"),
+        ({"groups": ["a"]}, "120 texts, but 1 groups"),
         ({"training": "other"}, "training='other'"),
     ],
 )

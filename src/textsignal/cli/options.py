@@ -279,7 +279,7 @@ def families_of(given: list[str] | None, responses: list[str]) -> str | dict[str
     if len(pairs) == 1 and not pairs[0][0]:
         return pairs[0][2]
     if not all(name for name, _, _ in pairs):
-        raise InputError("--family is given several times; name the response of each, such as --family stars=ordinal")
+        raise InputError("--family is given several times; name the response for each, such as --family stars=ordinal")
     return {name: family for name, _, family in pairs}
 
 

@@ -96,5 +96,5 @@ def numbers_in(listed: str) -> list[int]:
             raise InputError(f"--themes {listed}: give whole numbers, such as 5-12 or 5,8,12")
         found += range(int(ends[1]), int(ends[2] or ends[1]) + 1)
     if not found:
-        raise InputError(f"--themes {listed} holds no number; give the smaller one first, such as 5-12")
+        raise InputError(f"--themes {listed} is empty; give the smaller number first, such as 5-12")
     return found

@@ -594,5 +594,5 @@ def _parts_evenly(sample: str, separator: str) -> bool:
 def _check_separator(sep: str) -> str:
     separator = {"tab": "\t", r"\t": "\t"}.get(sep, sep)
     if len(separator) != 1 or separator in '"\r\n' or ord(separator) > 127:
-        raise InputError(f'sep={sep!r} cannot part cells; give one character such as ";" or "|", or "tab"')
+        raise InputError(f'sep={sep!r} is not a separator; give one character such as ";" or "|", or "tab"')
     return separator

@@ -243,9 +243,9 @@ def _other_reading(response: ParsedResponse, levels: tuple[int, int] | None) -> 
     if levels is not None and len(numbers) and np.mean(numbers % 1 != 0) > _FEW:
         span = f"from {numbers.min():g} to {numbers.max():g}"
         if (numbers * 2 % 1 == 0).all():
-            return f"The response moves in halves, {span}: leave the scale out, and steps of a half are taken"
+            return f"The response moves in halves, {span}: omit the scale, and steps of a half are taken"
         return (
-            f'The response looks continuous, {span}: leave the scale out, or give family="gaussian"; for whole levels '
+            f'The response looks continuous, {span}: omit the scale, or give family="gaussian"; for whole levels '
             "round it, or cut it into a few (such as 1 to 5)"
         )
     parts = [_OF_A_SCALE.fullmatch(str(cell).strip()) for cell in response.cells[response.unparsable]]

@@ -124,7 +124,7 @@ class Family(ABC):
     @classmethod
     def from_levels(cls, levels: ArrayLike) -> Any:
         """Define the scale by its levels; raises if the family has none."""
-        raise InputError(f"levels={levels!r} mean nothing to the family {cls.__name__}; omit them")
+        raise InputError(f"levels={levels!r} do not apply to the family {cls.__name__}; omit them")
 
     def learn(self, y: ArrayLike) -> Any:
         """Estimate settings that are None from observed responses: the scale, and own parameters without any text."""

@@ -159,5 +159,5 @@ def _complete(table: pd.DataFrame | None, offset: ArrayLike | None, formula: str
     if isinstance(offset, Sized) and len(offset) == n_texts:
         complete &= np.isfinite(np.asarray(offset, dtype=float))
     if not complete.any():
-        raise InputError("no text has all its covariates, so none is left; name fewer covariates")
+        raise InputError("every text lacks a covariate, so none can be used; name fewer covariates")
     return np.flatnonzero(complete)

@@ -416,7 +416,7 @@ def _check_whole(responses: Vector, scale: ResponseScale) -> None:
         row = broken[0]
         raise InputError(
             f"{broken.size:,} of {np.sum(~np.isnan(responses)):,} responses are not whole numbers (row {row + 1:,}: "
-            f'{responses[row]:g}); on_bad_rows="drop" leaves these out of a source where the scale is given, such as '
+            f'{responses[row]:g}); on_bad_rows="drop" drops these from a source if the scale is given, such as '
             f'levels={span}; family="gaussian" takes any numbers'
         )
 

@@ -53,7 +53,7 @@ def drivers_table(
     if table is None:
         return model.drivers()
     if columns is None:
-        raise InputError("a table was given, but not which column holds the texts; give its columns")
+        raise InputError("a table was given without the names of its columns; give the column of the texts")
     texts = texts_of(table, columns.text)
     parsed = parsed_response(model, table, columns.response) if has_response else None
     inputs = _inputs(model, table, columns)
