@@ -438,7 +438,7 @@ class TestScales:
     @pytest.mark.parametrize("family", [Gaussian(1.0), Poisson(), NegativeBinomial(1.0), Proportion()], ids=repr)
     def test_levels_are_nothing_to_families_without_them(self, family):
         assert not hasattr(family, "levels")
-        with pytest.raises(InputError, match="mean nothing"):
+        with pytest.raises(InputError, match="do not apply"):
             as_family(family, levels=(1, 5))
 
     def test_own_parameters_that_are_given_stay_beside_levels(self):

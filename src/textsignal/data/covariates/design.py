@@ -273,9 +273,7 @@ def _learn_source(column: pd.Series, weight: Vector, categories: frozenset[str])
     name, kind = str(column.name), column.dtype
     numeric = pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_bool_dtype(kind)
     if pd.api.types.is_datetime64_any_dtype(kind) or pd.api.types.is_timedelta64_dtype(kind):
-        raise InputError(
-            f"covariate {shown(name)} contains times; give numbers, such as days since a date, or a category"
-        )
+        raise InputError(f"covariate {shown(name)} contains times; give numbers, such as days since a date")
     if numeric and name not in categories:
         return CovariateSource(name, None)
     levels = pd.Series(weight).groupby(_labels(column), sort=True).sum().sort_values(ascending=False, kind="stable")
