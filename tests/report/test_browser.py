@@ -8,12 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from small_reviews import HELD_OUT, REVIEWS, SETTINGS, N
+from small_reviews import HELD_OUT, REVIEWS, SETTINGS, N, prepare
 
 from textsignal.errors import InputError
 from textsignal.insight.explanation import slope_of
 from textsignal.report.values import browser
-from textsignal.report.values.prepare import prepare
 from textsignal.report.values.texts import bins_of_levels
 
 GROUPS = pd.Series(["inn", "hotel <b>", None, "Ü " + "x" * 100], dtype=object).sample(N, replace=True, random_state=0)

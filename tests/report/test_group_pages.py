@@ -7,9 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from accessibility import faults
-from small_reviews import HELD_OUT, REVIEWS, N
+from small_reviews import HELD_OUT, REVIEWS, N, write_report
 
-from textsignal.report.page.render import write_report
 from textsignal.report.values.data import ReportSettings
 
 HOTELS = pd.Series([f"Hotel {i % 4}" for i in range(N)])

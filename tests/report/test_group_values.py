@@ -6,14 +6,13 @@ import altair as alt
 import numpy as np
 import pandas as pd
 import pytest
-from small_reviews import HELD_OUT, REVIEWS, SETTINGS, N
+from small_reviews import HELD_OUT, REVIEWS, SETTINGS, N, prepare
 
 from textsignal.insight.groups import compare_groups, trends_of
 from textsignal.report.page.charts import chart_specs
 from textsignal.report.page.render import check_no_texts, render
 from textsignal.report.values.comparisons import NAME, SHOWN
 from textsignal.report.values.data import ReportSettings
-from textsignal.report.values.prepare import prepare
 
 #: Every third review in one of three hotels.
 HOTELS = pd.Series([f"Hotel {i % 3}" for i in range(N)], name="hotel")

@@ -7,13 +7,11 @@ from itertools import product
 
 import pytest
 from accessibility import faults
-from small_reviews import HELD_OUT, REVIEWS, SETTINGS
+from small_reviews import HELD_OUT, REVIEWS, SETTINGS, prepare, write_report
 
 from textsignal import TextResponseModel
 from textsignal.cli.demo import DEMO_REVIEWS, DEMO_TOPICS
 from textsignal.datasets import synthetic_reviews
-from textsignal.report.page.render import write_report
-from textsignal.report.values.prepare import prepare
 
 TRIED = "The staff were friendly but the bathroom was dirty."
 A4 = 794 - 2 * 49  # pixels between the margins

@@ -6,13 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from small_reviews import HELD_OUT, N_TRAINING, REVIEWS, SETTINGS, N
+from small_reviews import HELD_OUT, N_TRAINING, REVIEWS, SETTINGS, N, prepare
 
 from textsignal import GLMNMF, TextResponseModel
 from textsignal.errors import InputError
 from textsignal.evaluation import metrics as evaluate
 from textsignal.report.values.cards import TEXT_CAP, segments, stretch
-from textsignal.report.values.prepare import prepare
 from textsignal.text.cleaning import masked_characters
 
 

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from accessibility import faults
-from small_reviews import HELD_OUT, REVIEWS, SETTINGS, N
+from small_reviews import HELD_OUT, REVIEWS, SETTINGS, N, write_report
 
-from textsignal.report.page.render import write_report
 from textsignal.report.values.data import ReportSettings
 
 GROUPS = pd.Series(["inn", "</script><b>hotel</b>", None, "Ü " + "x" * 200]).sample(N, replace=True, random_state=0)
