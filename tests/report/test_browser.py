@@ -84,7 +84,7 @@ def test_many_levels_are_found_by_bins_and_a_missing_response_by_none():
 def test_sentences_are_those_of_the_reading_with_tone_that_has_not_seen_the_response(model):
     reading = model.read(REVIEWS.texts)
     report = prepare(model, reading, REVIEWS.ratings, HELD_OUT, SETTINGS)
-    sentences, spoken = reading.sentences, model.reader_.spoken(reading, REVIEWS.ratings, None)
+    sentences, spoken = reading.clauses, reading.mentions
     points = numbers(report, "points", "<f4")
     documents = sentences.texts.documents
     assert [len(pieces) - 1 for pieces in texts_of(report)] == np.bincount(documents, minlength=N).tolist()
