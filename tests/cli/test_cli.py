@@ -963,7 +963,7 @@ def test_rows_of_another_table_are_not_taken_for_held_out(ok, results):
     TABLE.sample(frac=1, random_state=1).to_csv("shuffled.csv", index=False)
     arguments = ["report", results[0] / "model", "shuffled.csv", *COLUMNS, "-o"]
     assert "No row is known to be held out" in ok(*arguments, "seen.html")[1]
-    assert "No held-out documents." in Path("seen.html").read_text(encoding="utf-8")
+    assert "No held-out texts." in Path("seen.html").read_text(encoding="utf-8")
     assert "No row is known" not in ok(*arguments, "new.html", "--new")[1]
     assert f"{N}: 0 in training, {N} held out" in Path("new.html").read_text(encoding="utf-8")
 

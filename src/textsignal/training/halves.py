@@ -149,8 +149,8 @@ def why_stable(
     tried = sorted(cell.n_topics for cell in cells)
     listed = f"{tried[0]} to {tried[-1]}" if len(tried) > FEW else ", ".join(map(str, tried))
     return (
-        f"of {listed} {noun}s, {taken.n_topics} are the most that come back "
-        f"alike from either half of the texts (mean cosine {taken.stability:.2f}{beyond})"
+        f"of {listed} {noun}s, {taken.n_topics} are the most that are reproduced "
+        f"from either half of the texts (mean cosine {taken.stability:.2f}{beyond})"
     )
 
 
