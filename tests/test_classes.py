@@ -67,7 +67,7 @@ def test_each_class_is_a_model_of_it_against_all_others(model):
         one = model.of(name)
         np.testing.assert_array_equal(one.predict_proba(REVIEWS.texts), several.of(name).predict_proba(REVIEWS.texts))
         pd.testing.assert_frame_equal(pd.DataFrame(one.drivers()), pd.DataFrame(several.of(name).drivers()))
-        assert one.naming_.share == f"the share with response {name}"
+        assert one.naming_.average == f"the share with response {name}"
 
 
 def test_tables_have_the_class_first(model):

@@ -386,16 +386,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         return pd.DataFrame({"name": names, "effect": effects.covariate_effects, "std_error": errors})
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[Any]:
-        """Return the labels of the themes in the order of the columns of `transform`; duplicates get a number appended.
-
-        Examples
-        --------
-        >>> from textsignal.datasets import synthetic_reviews
-        >>> reviews = synthetic_reviews(400, seed=1)
-        >>> model = TextResponseModel(n_themes=2).fit(reviews.texts, reviews.ratings)
-        >>> model.rename({0: "staff", 1: "dirt"}).get_feature_names_out()
-        array(['staff', 'dirt'], dtype=object)
-        """
+        """Return the labels of the themes in the order of the columns of `transform`; duplicates get a number appended."""
         return np.array(unique_labels(self.theme_names), dtype=object)
 
     @property
@@ -725,14 +716,6 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         n : maximum number, each of another text.
         good : True for positive sentences, False for negative ones, None for the most typical ones.
         texts, responses : the texts to search; by default those of training. A loaded model does not hold these.
-
-        Examples
-        --------
-        >>> import textsignal as ts
-        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
-        >>> model = ts.TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
-        >>> list(model.find_sentences(0, n=3, good=False).columns)
-        ['row', 'sentence', 'response', 'share', 'contribution']
         """
         reader = self._one("sentences")
         check_number("n", n, least=1, whole=True)
@@ -768,14 +751,6 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         texts, responses, covariates, offset : the texts to search; by default those of training. A loaded model
             does not hold these.
         metadata : a table with one row per text, whose columns are added.
-
-        Examples
-        --------
-        >>> import textsignal as ts
-        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
-        >>> model = ts.TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
-        >>> list(model.find_texts(0, n=3, metadata=pd.DataFrame({"guest": range(400)})).columns)
-        ['row', 'text', 'response', 'prediction', 'share', 'guest']
         """
         reader = self._one("typical texts")
         check_number("n", n, least=1, whole=True)
@@ -818,14 +793,6 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         n_refits, seed, progress : samples of the bootstrap; seed of these and of halves; called after each sample.
         texts, responses, sample_weight, covariates, offset : the texts; by default those of training. A loaded model
             does not hold these.
-
-        Examples
-        --------
-        >>> import textsignal as ts
-        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
-        >>> model = ts.TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
-        >>> model.estimate_effects().of("cost").columns[2:6].tolist()
-        ['quantity', 'estimate', 'std_error', 'low']
         """
         self._one("intervals")
         (reading,) = self.readings(self.observed(texts, responses, sample_weight, covariates, offset))
@@ -873,14 +840,6 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         seed : of halves and refits.
         texts, responses, sample_weight, covariates, offset : the texts; by default those of training. A loaded model
             does not hold these.
-
-        Examples
-        --------
-        >>> import textsignal as ts
-        >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
-        >>> model = ts.TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
-        >>> bool(model.stability(n_refits=4)["reproduced"].max() == 1)
-        True
         """
         reader = self._one("refits")
         (reading,) = self.readings(self.observed(texts, responses, sample_weight, covariates, offset))

@@ -21,7 +21,7 @@ from textsignal.data.rows import check_rows
 from textsignal.data.source import read_batches
 from textsignal.errors import InputError
 from textsignal.insight.inputs import as_times
-from textsignal.reading.options import Scale
+from textsignal.reading.options import ResponseScale
 from textsignal.workflow.rows import n_classes, range_of, response_in
 
 #: The longest message, without the path of the file.
@@ -194,7 +194,7 @@ def tables(draw):
 @FEW
 @given(table=tables(), family=st.sampled_from(["auto", "bernoulli", "categorical", "ordinal", "gaussian", "poisson"]))
 def test_columns_of_anything_are_read_or_refused(table, family):
-    scale = Scale(family, None)
+    scale = ResponseScale(family, None)
     parsed = outcome(response_in, table, "response", scale)
     if not isinstance(parsed, str):
         assert len(parsed.values) == len(parsed.given) == len(table)

@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from textsignal.insight.topics import LABEL_CHOICE, LABEL_TERMS, topic_table
 
 from textsignal.families import Binomial
+from textsignal.insight.drivers import LABEL_CHOICE, LABEL_TERMS, topic_table
 from textsignal.reading.words import relevance
 from textsignal.training.topics import CentredEffects, centred_effects, word_shares
 

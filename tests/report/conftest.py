@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
-from small_reviews import HELD_OUT, N_TRAINING, REVIEWS, SETTINGS
+from small_reviews import HELD_OUT, N_TRAINING, REVIEWS, SETTINGS, write_report
 
 from textsignal import TextResponseModel
-from textsignal.report.page.render import write_report
 
 
 @pytest.fixture(scope="session")

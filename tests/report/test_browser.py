@@ -8,12 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from small_reviews import HELD_OUT, REVIEWS, SETTINGS, N
+from small_reviews import HELD_OUT, REVIEWS, SETTINGS, N, prepare
 
 from textsignal.errors import InputError
 from textsignal.insight.explanation import slope_of
 from textsignal.report.values import browser
-from textsignal.report.values.prepare import prepare
 from textsignal.report.values.texts import bins_of_levels
 
 GROUPS = pd.Series(["inn", "hotel <b>", None, "Ü " + "x" * 100], dtype=object).sample(N, replace=True, random_state=0)
@@ -85,7 +84,7 @@ def test_many_levels_are_found_by_bins_and_a_missing_response_by_none():
 def test_sentences_are_those_of_the_reading_with_tone_that_has_not_seen_the_response(model):
     reading = model.read(REVIEWS.texts)
     report = prepare(model, reading, REVIEWS.ratings, HELD_OUT, SETTINGS)
-    sentences, spoken = reading.sentences, model.reader_.spoken(reading, REVIEWS.ratings, None)
+    sentences, spoken = reading.clauses, reading.mentions
     points = numbers(report, "points", "<f4")
     documents = sentences.texts.documents
     assert [len(pieces) - 1 for pieces in texts_of(report)] == np.bincount(documents, minlength=N).tolist()

@@ -2,10 +2,9 @@
 
 import altair as alt
 import pytest
-from small_reviews import HELD_OUT, REVIEWS, SETTINGS
+from small_reviews import HELD_OUT, REVIEWS, SETTINGS, prepare
 
 from textsignal.report.page.charts import chart_specs
-from textsignal.report.values.prepare import prepare
 
 
 @pytest.fixture(scope="module")

@@ -4,13 +4,12 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from small_reviews import HELD_OUT, REVIEWS, SETTINGS
+from small_reviews import HELD_OUT, REVIEWS, SETTINGS, prepare
 
 from textsignal.insight.findings import NOTHING, TO_FIX, TO_KEEP, cost_of
 from textsignal.report.page.render import render
 from textsignal.report.values.data import Named
 from textsignal.report.values.findings import MANY, NAMED, findings, unstable
-from textsignal.report.values.prepare import prepare
 from textsignal.uncertainty.stability import STABLE
 
 

@@ -7,9 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from accessibility import faults
-from small_reviews import HELD_OUT, REVIEWS, N
+from small_reviews import HELD_OUT, REVIEWS, N, write_report
 
-from textsignal.report.page.render import write_report
 from textsignal.report.values.data import ReportSettings
 
 HOTELS = pd.Series([f"Hotel {i % 4}" for i in range(N)])
@@ -123,8 +122,8 @@ def colour(page, row, column):
 
 
 def test_colours_tell_better_from_worse(visit, written, model):
-    spoken = model.reader_.spoken(model.read(REVIEWS.texts), REVIEWS.ratings, None)
-    added = np.where(spoken.spoken[:, 0], spoken.tone[:, 0], 0.0)
+    spoken = model.read(REVIEWS.texts, REVIEWS.ratings).mentions
+    added = np.where(spoken.mentioned[:, 0], spoken.tone[:, 0], 0.0)
     groups = pd.Series(np.where(added < np.quantile(added, 0.3), "worse", "rather better"))
     page = visit(written(groups)).page
     names = page.locator("#heat tbody th").all_inner_texts()

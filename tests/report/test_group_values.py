@@ -6,14 +6,13 @@ import altair as alt
 import numpy as np
 import pandas as pd
 import pytest
-from small_reviews import HELD_OUT, REVIEWS, SETTINGS, N
+from small_reviews import HELD_OUT, REVIEWS, SETTINGS, N, answered, prepare
 
 from textsignal.insight.groups import compare_groups, trends_of
 from textsignal.report.page.charts import chart_specs
 from textsignal.report.page.render import check_no_texts, render
 from textsignal.report.values.comparisons import NAME, SHOWN
 from textsignal.report.values.data import ReportSettings
-from textsignal.report.values.prepare import prepare
 
 #: Every third review in one of three hotels.
 HOTELS = pd.Series([f"Hotel {i % 3}" for i in range(N)], name="hotel")
@@ -35,7 +34,7 @@ def prepared(model, reading):
 
 @pytest.fixture(scope="module")
 def spoken(model, reading):
-    return model.reader_.spoken(reading, REVIEWS.ratings, None)
+    return answered(reading, REVIEWS.ratings).mentions
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +44,7 @@ def report(prepared):
 
 def by_tone(spoken, k=0):
     """A group of the documents that speak worst of a theme, and one of the rest."""
-    added = np.where(spoken.spoken[:, k], spoken.tone[:, k], 0.0)
+    added = np.where(spoken.mentioned[:, k], spoken.tone[:, k], 0.0)
     return pd.Series(np.where(added < np.quantile(added, 0.2), "Worst Inn", "Others"))
 
 
@@ -161,7 +160,7 @@ def test_lines_are_the_means_of_periods(report, spoken):
     assert report.timeline.noun == "quarters"
     for k in range(6):
         points = report.timeline.points(k)
-        assert sum(point.texts for point in points) == spoken.spoken[:, k].sum()
+        assert sum(point.texts for point in points) == spoken.mentioned[:, k].sum()
         for point in points:
             if point.tone is not None:
                 assert point.low <= point.tone <= point.high
@@ -177,7 +176,7 @@ def test_the_order_of_dates_and_their_gaps_do_not_matter(prepared):
 
 def test_a_change_is_named(prepared, spoken):
     """Dates by how a theme is spoken of: it gets worse and worse."""
-    added = np.where(spoken.spoken[:, 0], spoken.tone[:, 0], 0.0)
+    added = np.where(spoken.mentioned[:, 0], spoken.tone[:, 0], 0.0)
     times = np.datetime64("2012-01-01", "D") + 3 * np.argsort(np.argsort(-added, kind="stable"))
     assert trends_of(spoken, times).tone.clear[0] == -1
     report = prepared(times=times)

@@ -7,13 +7,11 @@ from itertools import product
 
 import pytest
 from accessibility import faults
-from small_reviews import HELD_OUT, REVIEWS, SETTINGS
+from small_reviews import HELD_OUT, REVIEWS, SETTINGS, prepare, write_report
 
 from textsignal import TextResponseModel
-from textsignal.cli.demo import DEMO_REVIEWS, DEMO_TOPICS
+from textsignal.cli.demo import DEMO_REVIEWS, DEMO_THEMES
 from textsignal.datasets import synthetic_reviews
-from textsignal.report.page.render import write_report
-from textsignal.report.values.prepare import prepare
 
 TRIED = "The staff were friendly but the bathroom was dirty."
 A4 = 794 - 2 * 49  # pixels between the margins
@@ -169,7 +167,7 @@ def test_the_head_says_where_from_when_and_by_what(model, monkeypatch, tmp_path)
 
 def test_the_demo_is_eight_pages_of_paper_at_most(visit, tmp_path):
     demo = synthetic_reviews(DEMO_REVIEWS, seed=0)
-    model = TextResponseModel(DEMO_TOPICS, levels=(1, 5), n_jobs=1).fit(demo.texts, demo.ratings)
+    model = TextResponseModel(DEMO_THEMES, levels=(1, 5), n_jobs=1).fit(demo.texts, demo.ratings)
     table = demo.to_frame()
     model.report(tmp_path / "report.html", by=table["hotel"], over=table["date"])
     page = visit(tmp_path / "report.html").page

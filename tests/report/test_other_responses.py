@@ -5,14 +5,14 @@ import pytest
 from accessibility import faults
 from small_reviews import REVIEWS
 
-from textsignal import TextResponsesModel
+from textsignal import TextResponseModel
 
 RESPONSES = pd.DataFrame({"stars": REVIEWS.ratings, "come_back": pd.Series(REVIEWS.ratings) > 3})
 
 
 @pytest.fixture(scope="module")
 def model():
-    return TextResponsesModel(5, n_jobs=1).fit(REVIEWS.texts, RESPONSES)
+    return TextResponseModel(5, n_jobs=1).fit(REVIEWS.texts, RESPONSES)
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def test_cells_are_the_numbers_of_the_table_and_the_switch_changes_them(visit, p
             number = int(row.locator("th a").get_attribute("data-theme"))
             expected = table[measure].xs(number, level="theme").iloc[0]
             shown = [cell.inner_text().rstrip("▲") for cell in row.locator("td span:visible").all()]
-            assert shown == [model[name].naming_.points(value) for name, value in expected.items()]
+            assert shown == [model.of(name).naming_.points(value) for name, value in expected.items()]
 
 
 @pytest.mark.parametrize("width", [1280, 390])

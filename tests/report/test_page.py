@@ -7,11 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
-from small_reviews import HELD_OUT, REVIEWS
+from small_reviews import HELD_OUT, REVIEWS, write_report
 
 from textsignal import TextResponseModel
 from textsignal.data.write import without_formulas
-from textsignal.report.page.render import write_report
 from textsignal.report.values.data import ReportSettings
 
 FOCUSABLE = "a[href], button, input, select:enabled, textarea, summary, [tabindex='0']"

@@ -4,13 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from small_reviews import HELD_OUT, REVIEWS, SETTINGS
+from small_reviews import HELD_OUT, REVIEWS, SETTINGS, prepare
 
 from textsignal.errors import InputError
 from textsignal.report.page.charts import chart_specs
 from textsignal.report.page.render import render
 from textsignal.report.values.findings import findings
-from textsignal.report.values.prepare import prepare
 
 HOTELS = np.arange(len(REVIEWS.texts)) % 40
 

@@ -6,13 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from small_reviews import HELD_OUT, N_TRAINING, REVIEWS, SETTINGS, N
+from small_reviews import HELD_OUT, N_TRAINING, REVIEWS, SETTINGS, N, prepare
 
-from textsignal import GLMNMF, TextResponseModel
 from textsignal.errors import InputError
 from textsignal.evaluation import metrics as evaluate
 from textsignal.report.values.cards import TEXT_CAP, segments, stretch
-from textsignal.report.values.prepare import prepare
 from textsignal.text.cleaning import masked_characters
 
 
@@ -35,7 +33,7 @@ def test_cards_are_the_drivers_of_all_documents_the_largest_cost_first(report, m
 
 
 def test_documents_that_speak_of_a_theme(report, model):
-    spoken = model.read(REVIEWS.texts).spoken
+    spoken = model.read(REVIEWS.texts).mentions.mentioned
     for theme in report.themes:
         here = spoken[:, theme.number]
         assert theme.texts == here.sum()
@@ -136,7 +134,7 @@ def test_skill_is_that_of_the_model(report, model):
     assert ours.held_out.texts == N - N_TRAINING
     assert ours.held_out.r2 == pytest.approx(evaluate.r2_score(REVIEWS.ratings[new], predicted))
     # Of themes, training texts are predicted by fits that left them out.
-    known = model.reader_.spoken(model.read(REVIEWS.texts[:N_TRAINING]), None, None)
+    known = model.read(REVIEWS.texts[:N_TRAINING]).mentions
     unseen = known.family.mean(known.eta)
     assert ours.training.r2 == pytest.approx(evaluate.r2_score(REVIEWS.ratings[:N_TRAINING], unseen))
     assert ours.training.r2 <= model.score(REVIEWS.texts[:N_TRAINING], REVIEWS.ratings[:N_TRAINING]) + 1e-9
@@ -212,12 +210,6 @@ def test_without_training_documents_there_are_no_baselines(model):
     assert report.prediction.rows[0].training is None
 
 
-def test_topics_on_a_matrix_have_no_report():
-    model = TextResponseModel(estimator=GLMNMF(2, levels=(1, 5))).fit(REVIEWS.texts, REVIEWS.ratings)
-    with pytest.raises(InputError, match="a report needs a model of themes"):
-        prepare(model, model.read(REVIEWS.texts), REVIEWS.ratings)
-
-
 def test_labels_of_the_users_own_are_used_and_told_apart(model):
     model = model.rename({0: "Beds", 1: "Be\x00ds"})
     names = {theme.number: theme.label for theme in prepare(model, model.read(REVIEWS.texts), REVIEWS.ratings).themes}
@@ -230,10 +222,10 @@ def test_labels_of_the_users_own_are_used_and_told_apart(model):
     [
         (["a", "b"], [1.0], None, "2 texts, but 1 responses"),
         (["a", "b"], [1.0, 2.0], [True], "2 texts, but held_out has 1 flags"),
-        ([], [], None, "a report needs at least one text"),
+        ([], None, None, "a report needs at least one text"),
         (["a"], [7.0], None, "not one of the levels 1 to 5"),
     ],
 )
-def test_what_does_not_fit_together_is_an_error(model, texts, ratings, held_out, message):
+def test_what_does_not_fit_together_is_an_error(model, tmp_path, texts, ratings, held_out, message):
     with pytest.raises(InputError, match=message):
-        prepare(model, replace(model.read(["a"]), texts=texts), ratings, held_out)
+        model.report(tmp_path / "report.html", texts=texts, responses=ratings, held_out=held_out)

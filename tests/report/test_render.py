@@ -4,13 +4,12 @@ import re
 from dataclasses import replace
 
 import pytest
-from small_reviews import HELD_OUT, N_TRAINING, REVIEWS, SETTINGS
+from small_reviews import HELD_OUT, N_TRAINING, REVIEWS, SETTINGS, prepare, write_report
 
 from textsignal import load
 from textsignal.errors import InputError, OutputError
 from textsignal.report.page.library import library
-from textsignal.report.page.render import check_no_texts, render, write_report
-from textsignal.report.values.prepare import prepare
+from textsignal.report.page.render import check_no_texts, render
 
 
 def test_a_report_without_texts_holds_none(model, tmp_path):

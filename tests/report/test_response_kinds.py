@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 from scipy.special import logit
+from small_reviews import prepare
 
 from textsignal import TextResponseModel
 from textsignal.datasets import synthetic_reviews
@@ -21,7 +22,6 @@ from textsignal.families import (
 from textsignal.report.page.charts import chart_specs
 from textsignal.report.page.render import render
 from textsignal.report.values.data import ReportSettings
-from textsignal.report.values.prepare import prepare
 from textsignal.report.values.texts import bins_of
 
 REVIEWS = synthetic_reviews(500, seed=2)

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from accessibility import faults
-from small_reviews import HELD_OUT, REVIEWS, SETTINGS, N
+from small_reviews import HELD_OUT, REVIEWS, SETTINGS, N, write_report
 
-from textsignal.report.page.render import write_report
 from textsignal.report.values.data import ReportSettings
 
 GROUPS = pd.Series(["inn", "</script><b>hotel</b>", None, "Ü " + "x" * 200]).sample(N, replace=True, random_state=0)
@@ -55,8 +54,8 @@ def opened(visit, file, **options):
 
 def stances_of(model):
     """(documents, themes) whether texts speak of themes; and how."""
-    spoken = model.reader_.spoken(model.read(REVIEWS.texts), None, None)
-    return spoken.spoken, spoken.tone
+    spoken = model.read(REVIEWS.texts).mentions
+    return spoken.mentioned, spoken.tone
 
 
 def rows_of(page):
@@ -220,7 +219,7 @@ def test_a_group_is_shown_by_its_name_and_one_without_texts_is_empty(page):
 
 
 def test_a_sentence_says_its_theme_when_it_is_pointed_at_or_reached(page, model):
-    reading = model.read(REVIEWS.texts).sentences
+    reading = model.read(REVIEWS.texts).clauses
     names = model.themes().set_index("theme")["label"]
     first = page.locator("#found-texts .shaded").first
     first.hover()
@@ -240,7 +239,7 @@ def test_a_sentence_says_its_theme_when_it_is_pointed_at_or_reached(page, model)
 
 def test_only_sentences_of_the_theme_that_is_asked_for_are_shaded_and_named(page, model):
     page.select_option("#find-theme", "2")
-    main = model.read(REVIEWS.texts).sentences.places.argmax(axis=1)
+    main = model.read(REVIEWS.texts).clauses.places.argmax(axis=1)
     for sentence in page.locator("#found-texts .shaded").all():
         is_its = main[int(sentence.get_attribute("data-sentence"))] == 2
         assert is_its or "plain" in sentence.get_attribute("class")

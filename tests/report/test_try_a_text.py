@@ -107,7 +107,7 @@ def test_sentences_are_those_of_python(tried):
 
 def test_words_under_a_negation_are_those_of_python(tried):
     page, model = tried
-    texts = model.read(TEXTS).sentences.texts
+    texts = model.read(TEXTS).clauses.texts
     here = [word for found in page for sentence in found["sentences"] for word in sentence["words"]]
     assert [word["name"] for word in here] == [texts.words[code] for code in texts.codes]
     assert [word["negated"] for word in here] == texts.negated.tolist()
@@ -185,7 +185,7 @@ def test_marks_hold_known_words_without_the_signs_around_them(opened, model):
     for text, pieces in zip(texts, opened.evaluate(MARKED, texts), strict=True):
         assert "".join(piece["text"] for piece in pieces) == text
         known = {word for piece in pieces if piece["known"] for word in words(piece["read"])}
-        read = model.read([text]).sentences.texts
+        read = model.read([text]).clauses.texts
         placed = {read.words[code] for code, no in zip(read.codes, read.negated, strict=True) if not no}
         assert placed & names <= known
         assert not any(set(piece["read"]) & set(' .,;:!?()[]{}/"“”—') for piece in pieces if piece["known"])

@@ -254,7 +254,7 @@ class TestDraw:
     ("argument", "value"), [("limit", 0), ("limit", 2.5), ("min_words", -1), ("min_words", "ten"), ("random_state", -1)]
 )
 def test_bad_arguments_are_named(read, argument, value):
-    with pytest.raises(InputError, match=f"{argument} must be .* got {re.escape(repr(value))}"):
+    with pytest.raises(InputError, match=f"{argument}={re.escape(repr(value))} must be"):
         read([review(1)], [business(1)], **{argument: value})
 
 

@@ -12,7 +12,7 @@ from textsignal.datasets import synthetic_reviews
 from textsignal.model import TextResponseModel
 from textsignal.reading.observed import observe
 from textsignal.text import prediction
-from textsignal.text.prediction import Sentences
+from textsignal.text.tokens import Sentences
 from textsignal.training import theme_model
 from textsignal.training.theme_model import ThemePredictor, count_units, read_together
 from textsignal.training.themes import weighted

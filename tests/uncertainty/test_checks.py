@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from textsignal.reading.spoken import Spoken
 
 from textsignal import TextResponseModel, load
 from textsignal.compute.engines.local import local_compute
@@ -14,6 +13,7 @@ from textsignal.errors import InputError
 from textsignal.evaluation.metrics import pit_shares
 from textsignal.families import Bernoulli, Binomial, Gaussian, Poisson
 from textsignal.insight.drivers import driver_table
+from textsignal.reading.mentions import Mentions
 from textsignal.training.glm import ResponseModel, fit_glm
 from textsignal.uncertainty.checks import between, curve_of, influence_on_costs, plain_text, stated_number
 
@@ -154,7 +154,7 @@ def test_a_text_that_makes_a_cost_is_named(model):
 
 def test_a_group_that_makes_a_cost_is_named(model):
     table = model.drivers(texts=REVIEWS.texts, responses=REVIEWS.ratings)
-    theme = int(table["theme"][0])
+    theme = int(table["theme"].iloc[0])
     bad = model.contributions(REVIEWS.texts).iloc[:, 1 + theme].to_numpy() < 0
     hotels = pd.Series(np.where(bad, "Inn", np.where(np.arange(600) % 2, "Lodge", "Mill")), name="hotel")
     assert "Without Inn (" in problems(model.check(REVIEWS.texts, REVIEWS.ratings, by=hotels), "influence")
@@ -233,7 +233,7 @@ def test_leaving_a_document_out_moves_costs_as_a_refit_does():
         with local_compute(1) as compute:
             fit = fit_glm(ResponseModel(family, compute, 0.0, fit_intercept=True), columns, family.encode(y), weight)
         eta = fit.linear_predictor(columns)
-        whole = Spoken(family, eta, fit.effects[:2] * tone, shares, tone != 0, y.astype(float), weight)
+        whole = Mentions(family, eta, fit.effects[:2] * tone, shares, tone != 0, y.astype(float), weight)
         return whole.at(rows)
 
     found = influence_on_costs(spoken(np.arange(n), np.ones(n)))

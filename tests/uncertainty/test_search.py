@@ -7,6 +7,7 @@ import pytest
 
 import textsignal as ts
 from textsignal.compute.hashing import drawn
+from textsignal.data.roles import Roles
 from textsignal.datasets import simulate_corpus, synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.text.tokens import text_keys
@@ -117,8 +118,9 @@ def test_the_true_number_of_themes_is_found():
     assert found.table["text_deviance"].idxmin() == 1
 
 
-def test_texts_are_searched_with_other_trainings_too():
-    found = ts.search(REVIEWS.texts, REVIEWS.ratings, n_themes=[2], supervision=[0.5, 1], folds=2, training="joint")
+def test_a_matrix_is_searched_for_topics():
+    X = ts.TextVectorizer(max_terms=200).fit_transform(REVIEWS.texts)
+    found = ts.search(X, REVIEWS.ratings, n_themes=[2], supervision=[0.5, 1], folds=2, training="joint")
     assert found.table["supervision"].tolist() == [0.5, 1.0]
     assert found.noun == "topic"
 
@@ -141,8 +143,10 @@ def test_bad_options_are_named(options, message):
 
 
 def test_what_cannot_be_searched_is_named():
-    with pytest.raises(InputError, match="themes are learnt from sentences"):
+    with pytest.raises(InputError, match="training='themes' takes texts"):
         ts.search(np.ones((20, 3)), np.arange(20))
+    with pytest.raises(InputError, match="training='joint' takes a matrix"):
+        ts.search(REVIEWS.texts, REVIEWS.ratings, training="joint")
     with pytest.raises(InputError, match="three or more classes"):
         ts.search(["a fine room"] * 30, ["x", "y", "z"] * 10)
     with pytest.raises(InputError, match="40 texts are too few"):
@@ -228,19 +232,16 @@ def test_the_number_of_themes_is_the_same_for_any_number_of_threads(chosen):
 def test_where_a_number_cannot_be_chosen_it_is_said():
     with pytest.raises(InputError, match="40 texts with content terms are too few"):
         ts.TextResponseModel("auto").fit(REVIEWS.texts[:40], REVIEWS.ratings[:40])
-    with pytest.raises(InputError, match="n_themes='auto' is for training='themes'"):
-        ts.TextResponseModel("auto", training="joint").fit(REVIEWS.texts, REVIEWS.ratings)
     with pytest.raises(InputError, match="n_themes='many'"):
         ts.TextResponseModel("many").fit(REVIEWS.texts, REVIEWS.ratings)
 
 
 def test_a_search_is_written_and_gone_on_from(found, kept, measured, tmp_path):
-    from textsignal.workflow.search import search_table
+    from textsignal.workflow.studies import search_table
 
     table = REVIEWS.to_frame()
     shutil.copy(kept, tmp_path / "cells.jsonl")
-    options = {"text": "review", "response": "rating", "n_themes": [3, 6], "folds": 2}
-    other = search_table(table, folder=tmp_path, **options)
+    other = search_table(table, Roles("review", ("rating",)), tmp_path, n_themes=[3, 6], folds=2)
     assert not measured
     written = pd.read_csv(tmp_path / "table.csv")
     assert np.allclose(written, other.table, rtol=1e-5)

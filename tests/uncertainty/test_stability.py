@@ -34,7 +34,7 @@ def table(model):
 
 
 def reading_of(model, texts=None):
-    return model.read(REVIEWS.texts if texts is None else texts).sentences
+    return model.read(REVIEWS.texts if texts is None else texts).clauses
 
 
 @given(st.integers(1, 8), st.integers(0, 1000))
@@ -80,8 +80,7 @@ def test_halves_differ_by_seed_and_are_as_small_as_asked_for():
 
 def test_a_model_refitted_on_itself_comes_back(model, monkeypatch):
     monkeypatch.setattr(stability_module, "halves", lambda keys, n_refits, seed: [np.arange(len(keys))])
-    observed = observe(model.tokenise(REVIEWS.texts), REVIEWS.ratings)
-    found = stability(model.reader_, observed, 1, draw_seed(0) - 1)
+    found = stability(model.reader_, model.read(REVIEWS.texts, REVIEWS.ratings), 1, draw_seed(0) - 1)
     np.testing.assert_allclose(found.cosines, 1)
     np.testing.assert_allclose(found.costs[0], model.drivers().sort_values("theme")["cost"])
 
@@ -110,8 +109,7 @@ def with_noise(model):
 
 def test_a_theme_of_noise_does_not_come_back(model):
     reader = with_noise(model)
-    observed = observe(model.tokenise(REVIEWS.texts), REVIEWS.ratings)
-    found = stability(reader, observed, 4, 0)
+    found = stability(reader, reader.read(observe(model.tokenise(REVIEWS.texts), REVIEWS.ratings)), 4, 0)
     assert share_reproduced(found.cosines)[0] == 0
     assert share_reproduced(found.cosines)[1:].mean() > 0.9
     assert np.isnan(found.table(list("abcdefghij")).iloc[0][["cost_sd", "cost_low", "cost_high"]].astype(float)).all()
@@ -122,12 +120,12 @@ def test_a_theme_of_noise_does_not_come_back(model):
 
 @pytest.mark.usefixtures("threaded_blas")
 def test_any_number_of_threads_gives_the_same_bits(model):
-    observed = observe(model.tokenise(REVIEWS.texts), REVIEWS.ratings)
-    one, two = (stability(model.reader_.with_jobs(n_jobs), observed, 3, 0) for n_jobs in (1, 2))
+    read = model.read(REVIEWS.texts, REVIEWS.ratings)
+    one, two = (stability(replace(model.reader_, n_jobs=n_jobs), read, 3, 0) for n_jobs in (1, 2))
     np.testing.assert_array_equal(one.cosines, two.cosines)
     np.testing.assert_array_equal(one.costs, two.costs)
     reading = reading_of(model)
-    quick = [quick_stability(model.reader_.with_jobs(n_jobs), reading) for n_jobs in (1, 2)]
+    quick = [quick_stability(replace(model.reader_, n_jobs=n_jobs), reading) for n_jobs in (1, 2)]
     np.testing.assert_array_equal(*quick)
 
 

@@ -61,6 +61,7 @@ from textsignal.training.halves import (
     CUTS,
     LEAST_EACH,
     NEAR,
+    StableNumber,
     ThemeHalves,
     dense_around,
     halves,
@@ -558,13 +559,14 @@ def recommended(cells: pd.DataFrame) -> int:
     supervision is recommended whose deviance is within one standard error of the least.
     """
     best_of_each = cells.loc[cells.groupby("n_themes")["deviance"].idxmin()]
-    number = cells.at[most_stable(_counted(eligible(best_of_each))), "n_themes"]
+    number = most_stable(_stability(eligible(best_of_each))).n_topics
     of_number = skilled(cells[cells["n_themes"] == number])
     return int(of_number.index[0] if "supervision" not in cells else of_number["supervision"].idxmin())
 
 
-def _counted(cells: pd.DataFrame) -> pd.DataFrame:
-    return cells.rename(columns={"n_themes": "n_topics"})
+def _stability(cells: pd.DataFrame) -> list[StableNumber]:
+    columns = (cells[name].tolist() for name in ("n_themes", "stability", "stability_se"))
+    return [StableNumber(*cell) for cell in zip(*columns, strict=True)]
 
 
 def in_words(cells: pd.DataFrame, taken: int, noun: str) -> str:
@@ -577,7 +579,8 @@ def in_words(cells: pd.DataFrame, taken: int, noun: str) -> str:
     if len(of_each) > 1:
         kept = eligible(of_each)
         enough = ", and held-out text supports no more" if "text_deviance" in cells and place == kept.index[-1] else ""
-        reason = why_stable(_counted(of_each), place, noun, _counted(kept)) + enough
+        tried = _stability(of_each)
+        reason = why_stable(tried[place], tried, noun, _stability(kept)) + enough
         sentences.append(reason[0].upper() + reason[1:])
     least = f"with {best['n_themes']:.0f}" + (f" and {best['supervision']:g}" if "supervision" in cells else "")
     at_best = "the best" if row.name == best.name else f"{best['r2']:.3f} at the least deviance, {least}"

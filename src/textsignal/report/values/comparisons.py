@@ -44,7 +44,7 @@ NOUNS = {"response": "responses", "class": "classes"}
 Format = Callable[[float], str]
 
 
-class Measure(NamedTuple):
+class CellMeasure(NamedTuple):
     """One number of a group and a theme, shrunk towards that of all texts.
 
     shade : colour, from -1 (bad) to 1 (good); for shares from 0 to 1.
@@ -63,9 +63,9 @@ class GroupCell(NamedTuple):
     its cost to the group's average. few : True if few texts mention it; facts : the numbers behind these in words.
     """
 
-    tone: Measure
-    mentions: Measure
-    cost: Measure
+    tone: CellMeasure
+    mentions: CellMeasure
+    cost: CellMeasure
     few: bool = False
     facts: str = ""
 
@@ -119,7 +119,7 @@ class GroupTable:
     def overall(self, k: int) -> GroupCell:
         """Return theme k in all texts that have a group."""
         means = (self.compared.tone, self.compared.mentions, self.compared.cost)
-        tone, mentions, cost = (Measure(float(each.overall[k])) for each in means)
+        tone, mentions, cost = (CellMeasure(float(each.overall[k])) for each in means)
         return GroupCell(tone, mentions, cost)
 
     def most(self, k: int, measure: str) -> list[str]:
@@ -135,10 +135,10 @@ class GroupTable:
         return sorted(groups.tolist(), key=lambda g: -means.shrunk[g, k])
 
     @staticmethod
-    def _measure(means: GroupMeans, g: int, k: int, full: float) -> Measure:
+    def _measure(means: GroupMeans, g: int, k: int, full: float) -> CellMeasure:
         """Mean coloured by its distance from that of all texts; full : negative if more is worse."""
         away = means.shrunk[g, k] - means.overall[k]
-        return Measure(float(means.shrunk[g, k]), float(np.clip(away / full, -1, 1)), int(means.clear[g, k]))
+        return CellMeasure(float(means.shrunk[g, k]), float(np.clip(away / full, -1, 1)), int(means.clear[g, k]))
 
     def _facts(self, g: int, k: int) -> str:
         compared, unit = self.compared, self.naming.unit
