@@ -386,7 +386,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         return pd.DataFrame({"name": names, "effect": effects.covariate_effects, "std_error": errors})
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[Any]:
-        """Return the labels of the themes in the order of the columns of `transform`; duplicates get a number appended."""
+        """Return the labels of the themes in the order of the columns of `transform`; duplicates get a number."""
         return np.array(unique_labels(self.theme_names), dtype=object)
 
     @property
