@@ -321,15 +321,20 @@ def compare_methods(
     model: Any,
     texts: Iterable[str] | SentenceTexts,
     responses: ArrayLike,
-    *,
-    folds: int = 5,
-    groups: ArrayLike | None = None,
-    seed: int = 0,
-    n_jobs: int | None = -1,
-    progress: Progress | None = None,
+    folds: int,
+    groups: ArrayLike | None,
+    seed: int,
+    n_jobs: int | None,
+    progress: Progress | None,
 ) -> Comparison:
     """Compare a model, which is neither fitted nor changed, with simpler methods; see `workflow.compare`."""
-    _check_model(model)
+    if model.formula is not None:
+        raise InputError(f"formula={model.formula!r}: compare takes texts alone and no covariates; leave it out")
+    if getattr(model.family, "name", model.family) == "proportion":
+        raise InputError(
+            "compare takes scales, two values, counts, any numbers and classes, but not shares (family='proportion'), "
+            "whose weights it does not support"
+        )
     check_number("folds", folds, least=2, whole=True)
     check_number("seed", seed, least=0, whole=True)
     tokens, n_folds = model.tokenise(texts), int(folds)
@@ -373,8 +378,7 @@ def _outcomes(
                 progress(method.name, done[method.name], len(splits))
         return outcome
 
-    ours, *others = methods
-    numbers = range(len(splits))
+    (ours, *others), numbers = methods, range(len(splits))
     with LocalEngine(n_jobs) as engine, threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # of the lasso, at penalties that are not chosen
         first = engine.map(lambda number: fitted(ours, number, None), numbers)
@@ -406,16 +410,6 @@ def _with_scale(model: Any, observed: Observed) -> tuple[Any, Family]:
     else:
         family = as_family(model.family, model.levels).learn(observed.responses)
     return clone(model).set_params(family=family, levels=None), family
-
-
-def _check_model(model: Any) -> None:
-    if model.formula is not None:
-        raise InputError(f"formula={model.formula!r}: compare takes texts alone and no covariates; leave it out")
-    if getattr(model.family, "name", model.family) == "proportion":
-        raise InputError(
-            "compare takes scales, two values, counts, any numbers and classes, but not shares (family='proportion'), "
-            "whose weights it does not support"
-        )
 
 
 def _usable(observed: Observed, n_folds: int) -> NDArray[np.int64]:

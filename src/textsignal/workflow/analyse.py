@@ -17,7 +17,7 @@ from textsignal.arrays import Vector
 from textsignal.compute.engines import Engine
 from textsignal.data.read import groups_of
 from textsignal.data.roles import Beside, Roles
-from textsignal.data.rows import BadRows, Dropping, ParsedResponse
+from textsignal.data.rows import Dropping, ParsedResponse
 from textsignal.data.source import Given, Source, read_batches
 from textsignal.data.write import write_csv
 from textsignal.errors import InputError, RowsError
@@ -309,8 +309,7 @@ def analyse(
         Naming.of(family, name, unit, given, lower_is_better) for family, name in zip(families, names, strict=True)
     )
     with RowsError.among(rows.numbers):
-        analysis = _analysis_of(model, tokens, responses, rows, columns, held_out, [*parsed.values()])
-    return _with_intervals(analysis, rows, interval)
+        return _analysis_of(model, tokens, responses, rows, columns, held_out, [*parsed.values()], interval)
 
 
 def analyse_source(
@@ -370,9 +369,8 @@ def analyse_source(
         model.take_source(read.fit(held_out), read_rows, columns.response, held_out)
     model.naming_ = Naming.of(model.family_, columns.response, unit, "", lower_is_better)
     parsed = ParsedResponse(sample.responses, np.zeros(len(sample), dtype=bool), sample.responses)
-    analysis = _analysis_of(model, sample.tokens, parsed.given, rows, columns, held_out, [parsed])
-    analysis = replace(analysis, texts=analysis.texts.assign(row=read_rows.drawn.rows + 1))
-    return _with_intervals(analysis, rows, interval)
+    analysis = _analysis_of(model, sample.tokens, parsed.given, rows, columns, held_out, [parsed], interval)
+    return replace(analysis, texts=analysis.texts.assign(row=read_rows.drawn.rows + 1))
 
 
 def _sampled_rows(read: streaming.Streamed, columns: Roles, n_files: int) -> TableRows:
@@ -382,22 +380,16 @@ def _sampled_rows(read: streaming.Streamed, columns: Roles, n_files: int) -> Tab
     groups = None if columns.by is None else groups_of(read.beside, columns.by)
     if groups is not None:
         as_groups(groups, n)
+    over_all = f"; rows count over all {n_files} files" if n_files > 1 else ""
     return TableRows(
         numbers=np.arange(n),
-        dropped=_described(read.bad, n_files),
+        dropped=f"{read.bad.describe()}{over_all}" if len(read.bad) else "",
         texts=[],
         beside=Beside(weights=None if columns.weights is None else weights),
         groups=groups,
         times=None if columns.over is None else as_times(read.beside[columns.over], n, read.drawn.rows),
         clusters=clusters_of(read.beside, columns.groups, np.arange(n), [sample.responses]),
     )
-
-
-def _described(bad: BadRows, n_files: int) -> str:
-    """Describe problems of excluded rows; "" if there are none."""
-    if not len(bad):
-        return ""
-    return bad.describe() + (f"; rows count over all {n_files} files" if n_files > 1 else "")
 
 
 def _whole_levels(scale: ResponseScale) -> tuple[int, int] | None:
@@ -449,6 +441,7 @@ def _analysis_of(
     columns: Roles,
     held_out: NDArray[np.bool_],
     parsed: list[ParsedResponse],
+    interval: float | None,
 ) -> Analysis:
     """Summarise a model that was fitted to the rows not held out, and let it know all of them."""
     beside = rows.beside
@@ -459,12 +452,13 @@ def _analysis_of(
     reader, parts = model.reader_, {}
     reads = parsed if len(parsed) == len(readings) else parsed * len(readings)
     for (name, one), reading, read in zip(model.models.items(), readings, reads, strict=True):
-        parts[name if name is None else str(name)] = _part(one, reading, columns, read)
+        parts[name if name is None else str(name)] = _part(one, reading, columns, read, rows.clusters, interval)
     classes, first = None, readings[0]
     texts = _texts_of(rows, first, {name: part.reading for name, part in parts.items()})
     if isinstance(reader, ClassReader):
         of_classes, classes = _classes_of(reader, readings, reader.family.encode(responses), held_out)
-        texts = pd.concat([texts[["row"]], of_classes, texts[_shared(texts)]], axis=1)
+        # Columns from held_out on are the same for all classes.
+        texts = pd.concat([texts[["row"]], of_classes, texts.loc[:, "held_out":]], axis=1)  # type: ignore[misc]
     copies = tokens.first_copies() != np.arange(len(tokens))
     summary = Summary(
         rows=len(rows.numbers),
@@ -479,13 +473,21 @@ def _analysis_of(
     return Analysis(model, columns, summary, parts, texts, classes)
 
 
-def _part(model: TextResponseModel, reading: Reading, columns: Roles, parsed: ParsedResponse) -> Part:
+def _part(
+    model: TextResponseModel,
+    reading: Reading,
+    columns: Roles,
+    parsed: ParsedResponse,
+    clusters: pd.Series | None,
+    interval: float | None,
+) -> Part:
     responses, mentions, held_out = reading.observed.responses, reading.mentions, reading.observed.unseen
     unseen = mentions.family.mean(mentions.eta)
+    levels = np.asarray(getattr(model, "levels_", ())).tolist()
     summary = FitSummary(
         response_read=parsed.reading or numbered(model.family_),
         without_response=int(np.isnan(responses).sum()),
-        levels=_ends(model),
+        levels=(levels[0], levels[-1]) if levels else None,
         made_of=model.reader_.described,  # type: ignore[union-attr]
         train=_skill(responses, unseen, ~held_out, ~held_out),
         held_out=_skill(responses, unseen, held_out, ~held_out) if held_out.any() else None,
@@ -494,19 +496,12 @@ def _part(model: TextResponseModel, reading: Reading, columns: Roles, parsed: Pa
     def drivers(groups: pd.Series | None) -> pd.DataFrame:
         return with_words(model.reader_, grouped_drivers(mentions, groups), model.labels_, DRIVER_TERMS)  # type: ignore[arg-type]
 
-    overall = Drivers.of(drivers(None), model.naming_)
-    return Part(model, summary, reading, overall, None if columns.by is None else drivers(reading.observed.groups))
-
-
-def _with_intervals(analysis: Analysis, rows: TableRows, interval: float | None) -> Analysis:
-    """Add intervals of cost and gain to drivers, if a level is given."""
-    if interval is None:
-        return analysis
-    part = analysis.only
-    effects = part.model.effects_of(part.reading, groups=rows.clusters, level=interval)
-    overall = with_intervals(pd.DataFrame(part.overall), effects)
-    part = replace(part, effects=effects, overall=Drivers.of(overall, part.naming))
-    return replace(analysis, parts={None: part})
+    overall, effects = drivers(None), None
+    if interval is not None:
+        effects = model.effects_of(reading, groups=clusters, level=interval)
+        overall = with_intervals(overall, effects)
+    by_group = None if columns.by is None else drivers(reading.observed.groups)
+    return Part(model, summary, reading, Drivers.of(overall, model.naming_), by_group, effects)
 
 
 def _classes_of(
@@ -525,8 +520,7 @@ def _classes_of(
         "unseen_prediction": family.level(unseen, "mode"),
     }
     chances = pd.DataFrame(family.mean(eta), columns=[f"p_{name}" for name in names])
-    counts = {name: int(np.sum(codes == code)) for code, name in enumerate(names)}
-    means = family.mean(unseen)
+    counts, means = {name: int(np.sum(codes == code)) for code, name in enumerate(names)}, family.mean(unseen)
     skill = [_class_skill(codes, means, flags, ~held_out) for flags in (~held_out, held_out)]
     together = ClassResults(counts, skill[0], skill[1] if held_out.any() else None)
     return pd.concat([pd.DataFrame(columns), chances], axis=1), together
@@ -540,16 +534,12 @@ def _class_skill(codes: Vector, chances: Vector, rows: NDArray[np.bool_], traini
     truth = codes[known].astype(np.int64)
     learnt = codes[training & ~np.isnan(codes)].astype(np.int64)
     frequencies = np.bincount(learnt, minlength=chances.shape[1]) / len(learnt)
-    by_text, by_frequency = (
-        (accuracy(truth, each.argmax(axis=1)), _log_loss(truth, each))
-        for each in (chances[known], np.tile(frequencies, (len(truth), 1)))
-    )
-    return ClassSkill(len(truth), *by_text, *by_frequency)
 
+    def measured(each: Vector) -> tuple[float, float]:
+        of_truth = np.take_along_axis(each, truth[:, None], axis=1)
+        return accuracy(truth, each.argmax(axis=1)), float(-np.log(np.maximum(of_truth, LEAST_CHANCE)).mean())
 
-def _log_loss(truth: NDArray[np.int64], chances: Vector) -> float:
-    of_truth = np.take_along_axis(chances, truth[:, None], axis=1)
-    return float(-np.log(np.maximum(of_truth, LEAST_CHANCE)).mean())
+    return ClassSkill(len(truth), *measured(chances[known]), *measured(np.tile(frequencies, (len(truth), 1))))
 
 
 def _skill(responses: Vector, predictions: Vector, rows: NDArray[np.bool_], training: NDArray[np.bool_]) -> Skill:
@@ -577,24 +567,11 @@ def _texts_of(rows: TableRows, first: Reading, readings: Mapping[Any, Reading]) 
     return pd.DataFrame(columns | {f"theme_{k}": share for k, share in enumerate(first.predictions.weights.T)})
 
 
-def _shared(texts: pd.DataFrame) -> list[str]:
-    """Columns of texts that are the same for all responses."""
-    return list(texts.columns[texts.columns.get_loc("held_out") :])
-
-
 def page_settings(settings: ReportSettings | None, columns: Roles, dropped: str) -> ReportSettings:
     """Fill in a report's settings from the columns of a table."""
     filled = replace(settings or ReportSettings(), dropped=dropped, within=columns.groups or "")
     filled = replace(filled, group_name=columns.by) if columns.by else filled
     return replace(filled, time_name=columns.over) if columns.over else filled
-
-
-def _ends(model: TextResponseModel) -> tuple[float, float] | None:
-    """Return lowest and highest level, if there are levels."""
-    if not hasattr(model, "levels_"):
-        return None
-    low, high = np.asarray(model.levels_)[[0, -1]].tolist()
-    return low, high
 
 
 def without_nan(values: dict[str, Any]) -> dict[str, Any]:

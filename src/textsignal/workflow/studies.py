@@ -60,10 +60,9 @@ def compare_table(
     scale = scale_of(model.options)
     parsed = responses_in(table, columns.responses, [scale])
     rows = rows_to_fit(table, columns, [scale], parsed, levels=levels, on_bad_rows=on_bad_rows)
-    read = parsed[columns.response]
     comparison = compare(
         model.tokenise(rows.texts),
-        read.given[rows.numbers],
+        parsed[columns.response].given[rows.numbers],
         folds=folds,
         groups=rows.groups,
         model=model,
@@ -73,7 +72,7 @@ def compare_table(
     )
     without_response = len(rows.numbers) - len(comparison.rows)
     comparison = replace(comparison, rows=rows.numbers[comparison.rows - 1] + 1)
-    return TableComparison(comparison, rows.dropped, read.reading, without_response)
+    return TableComparison(comparison, rows.dropped, parsed[columns.response].reading, without_response)
 
 
 def compare(
@@ -116,9 +115,7 @@ def compare(
     model = TextResponseModel() if model is None else model
     if not isinstance(model, TextResponseModel):
         raise InputError(f"model={model!r} must be a TextResponseModel; compare takes one response")
-    return compare_methods(
-        model, texts, responses, folds=folds, groups=groups, seed=seed, n_jobs=n_jobs, progress=progress
-    )
+    return compare_methods(model, texts, responses, folds, groups, seed, n_jobs, progress)
 
 
 def search_table(
@@ -139,15 +136,12 @@ def search_table(
 ) -> Search:
     """Search for a number of themes, and write table.csv, a figure and a recommendation into a folder.
 
-    Finished tasks are kept there, so that a stopped search resumes.
+    Finished tasks are kept there, so that a stopped search resumes: the folder is new, empty, or of an earlier search.
 
-    Parameters
-    ----------
-    columns : `by` is held out together.
-    folder : output folder; it is new, empty, or of an earlier search.
-    on_bad_rows : "error", or "drop" to exclude empty texts and responses that cannot be used.
-    n_themes, folds, family, levels, language, max_terms, seed, n_jobs, progress : as in `search`.
+    columns, on_bad_rows : as in `compare_table`; n_themes, folds, family and so on : as in `search`.
     """
+    from textsignal import plots  # matplotlib is slow to import
+
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"{folder} is a file; give the name of a folder")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / KEPT).exists():
@@ -170,16 +164,9 @@ def search_table(
         resume=folder / KEPT,
         progress=progress,
     )
-    write_search(result, folder)
-    return result
-
-
-def write_search(result: Search, folder: Path) -> None:
-    """Write table.csv, search.png, search.svg and recommendation.txt."""
-    from textsignal import plots  # matplotlib is slow to import
-
     folder.mkdir(parents=True, exist_ok=True)
     write_csv(result.table, folder / "table.csv", float_format="%.6g")
     (folder / "recommendation.txt").write_text(result.recommendation + "\n", encoding="utf-8")
     for ending in ("png", "svg"):
         plots.search(result).savefig(folder / f"search.{ending}")
+    return result
