@@ -177,7 +177,7 @@ def say_gain(standings: Mapping[str, Standing], *, text_tells: bool) -> str:
 
 
 @dataclass(frozen=True)
-class Measure:
+class Metric:
     """A measure of skill: name of its columns, label in sentences, sign 1 if larger is better, -1 if smaller is."""
 
     name: str
@@ -185,8 +185,8 @@ class Measure:
     sign: int
 
 
-R2, AUC, ACCURACY = Measure("r2", "R2", 1), Measure("auc", "AUC", 1), Measure("accuracy", "accuracy", 1)
-LOG_SCORE, LOG_LOSS = Measure("log_score", "log score", -1), Measure("log_score", "log loss", -1)
+R2, AUC, ACCURACY = Metric("r2", "R2", 1), Metric("auc", "AUC", 1), Metric("accuracy", "accuracy", 1)
+LOG_SCORE, LOG_LOSS = Metric("log_score", "log score", -1), Metric("log_score", "log loss", -1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,18 +218,18 @@ class Comparison:
     predicted: Mapping[str, Predicted]
 
     @property
-    def measures(self) -> tuple[Measure, Measure]:
+    def measures(self) -> tuple[Metric, Metric]:
         """R2 of numbers, AUC of two values or accuracy of classes; and the log score, called log loss for classes."""
         if self.family.n_predictors > 1:
             return ACCURACY, LOG_LOSS
         return (AUC, LOG_LOSS) if self.family.name == "bernoulli" else (R2, LOG_SCORE)
 
     @property
-    def leading(self) -> Measure:
+    def leading(self) -> Metric:
         """The measure that methods are ordered by: R2 of numbers, else the log loss."""
         return R2 if R2 in self.measures else LOG_LOSS
 
-    def estimate(self, name: str, measure: Measure, rows: NDArray[np.bool_] | slice = slice(None)) -> Estimate:
+    def estimate(self, name: str, measure: Metric, rows: NDArray[np.bool_] | slice = slice(None)) -> Estimate:
         """A method by one measure, on all texts or some of them."""
         predicted = self.predicted[name]
         if measure.name == LOG_SCORE.name:
@@ -241,7 +241,7 @@ class Comparison:
             return auc_of(codes == 1, predicted.mean[rows], self.folds[rows])
         return mean_of((predicted.mean[rows].argmax(axis=1) == codes).astype(float))
 
-    def standing(self, name: str, measure: Measure) -> Standing:
+    def standing(self, name: str, measure: Metric) -> Standing:
         """A method by one measure, compared with ours."""
         estimate = self.estimate(name, measure)
         difference = estimate - self.estimate(OURS, measure)

@@ -242,10 +242,8 @@ def skill(checked: Checked) -> Iterator[Finding]:
         f"(a difference of up to {limit:.2f} is tolerated): the two sets of texts differ."
     )
     wrong = first - second > limit and overfit_warning(first, second, len(held_out)) is not None
-    measure, advice = (
-        "R2 of training texts above that of held-out ones",
-        "Look for the difference between the two sets.",
-    )
+    measure = "R2 of training texts above that of held-out ones"
+    advice = "Look for the difference between the two sets."
     yield Finding("skill", measure, first - second, limit, problem, advice).only_if(wrong)
 
 
@@ -406,9 +404,8 @@ def curve_of(residuals: Vector, number: Vector, weight: Vector, level: float, gr
     hessian = basis.T @ (weight[:, None] * basis)
     effects = np.linalg.pinv(hessian, hermitian=True) @ (basis.T @ (weight * residuals))
     slopes = weight * (residuals - basis @ effects)
-    covariance = (
-        sandwich(basis, slopes, hessian) if groups is None else clustered_sandwich(basis, slopes, hessian, groups)
-    )
+    parts = basis, slopes, hessian
+    covariance = sandwich(*parts) if groups is None else clustered_sandwich(*parts, groups)
     low_to_high, rest = at[-1] - at[0], covariance[1:, 1:]
     wald = float(effects[1:] @ np.linalg.pinv(rest, hermitian=True) @ effects[1:])
     freedom = int(np.linalg.matrix_rank(rest, hermitian=True)) or 1
@@ -438,19 +435,18 @@ def between(residuals: Vector, codes: Rows, weight: Vector) -> float:
 
 def residuals(checked: Checked) -> Iterator[Finding]:
     """Compare residuals with everything known but the words: length, time, covariates and groups."""
-    rows = checked.rows
+    rows, observed, kinds = checked.rows, checked.reading.observed, dict[str, NDArray[Any]]()
     numbers: dict[str, tuple[Vector, Callable[[float], str]]] = {}
-    kinds: dict[str, NDArray[Any]] = {}
     numbers[LENGTH] = checked.reading.n_words[rows].astype(float), "{:.0f} words".format
-    if checked.reading.observed.times is not None:
-        days = checked.reading.observed.times[rows]
+    if observed.times is not None:
+        days = observed.times[rows]
         numbers[checked.time_name] = np.where(np.isnat(days), np.nan, days.astype(np.int64).astype(float)), _day
     for name, column in () if checked.covariates is None else checked.covariates.iloc[rows].items():
         if pd.api.types.is_numeric_dtype(column.dtype) and column.nunique() > 2:
             numbers[str(name)] = column.to_numpy().astype(float), "{:g}".format
         else:
             kinds[str(name)] = column.to_numpy()
-    groups = None if checked.reading.observed.groups is None else checked.reading.observed.groups.iloc[rows].to_numpy()
+    groups = None if observed.groups is None else observed.groups.iloc[rows].to_numpy()
     left = checked.reading.mentions.responses[rows] - checked.means[rows]
     for name, (values, shown) in numbers.items():
         known = np.isfinite(values)
@@ -571,9 +567,10 @@ def duplicates(checked: Checked) -> Iterator[Finding]:
         advice = "Remove copies unless different people wrote them; intervals are too narrow with them."
         finding = Finding("duplicates", measure, share, COPIES_MATTER, problem, advice, _named(rows))
         yield finding.only_if(share > COPIES_MATTER)
-    if checked.reading.observed.unseen.any() and not checked.reading.observed.unseen.all():
-        new = checked.reading.observed.unseen & long
-        rows = np.flatnonzero(new & plain.isin(plain[~checked.reading.observed.unseen]).to_numpy())
+    unseen = checked.reading.observed.unseen
+    if unseen.any() and not unseen.all():
+        new = unseen & long
+        rows = np.flatnonzero(new & plain.isin(plain[~unseen]).to_numpy())
         share = float(len(rows) / max(new.sum(), 1))
         problem = (
             f"{len(rows):,} held-out texts ({share:.1%}) are in training too, which flatters held-out skill: "

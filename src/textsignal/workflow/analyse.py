@@ -1,4 +1,4 @@
-"""From a table of texts and responses to a fitted model, its held-out skill and a folder of results."""
+"""From a table of texts and responses to a fitted model, of themes or of topics, its skill and a folder of results."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from textsignal import streaming
 from textsignal.arrays import Vector
+from textsignal.checks import check_choice
 from textsignal.compute.engines import Engine
 from textsignal.data.read import groups_of
 from textsignal.data.roles import Beside, Roles
@@ -23,7 +24,7 @@ from textsignal.data.write import write_csv
 from textsignal.errors import InputError, RowsError
 from textsignal.estimators.predictions import accuracy
 from textsignal.evaluation import metrics as evaluate
-from textsignal.families.responses import numbered
+from textsignal.families.responses import in_numbers, numbered
 from textsignal.insight.drivers import DRIVER_TERMS, grouped_drivers, stacked, with_words
 from textsignal.insight.findings import Drivers, finding_of, with_lists_as_text
 from textsignal.insight.inputs import as_groups, as_times
@@ -34,12 +35,13 @@ from textsignal.reading.several import ClassReader
 from textsignal.reading.themes import Reading
 from textsignal.report.values.data import ReportSettings
 from textsignal.text.tokens import SentenceTexts
-from textsignal.uncertainty.effect_table import EffectTable, with_intervals
+from textsignal.topic_model import TopicModel
+from textsignal.uncertainty.effects import EffectTable, with_intervals
 from textsignal.workflow.rows import (
+    BAD_ROWS,
     TableRows,
     check_holdout,
     check_intervals,
-    check_on_bad_rows,
     clusters_of,
     hold_out,
     n_classes,
@@ -346,7 +348,7 @@ def analyse_source(
     """
     check_intervals(interval, columns.groups, columns.weights)
     check_holdout(holdout)
-    check_on_bad_rows(on_bad_rows)
+    check_choice("on_bad_rows", on_bad_rows, BAD_ROWS)
     scale = scale_of(model.options)
     batches = source if isinstance(source, Source) else read_batches(source, columns.by_column)
     dropping = Dropping(_whole_levels(scale)) if on_bad_rows == "drop" else None
@@ -458,7 +460,7 @@ def _analysis_of(
     if isinstance(reader, ClassReader):
         of_classes, classes = _classes_of(reader, readings, reader.family.encode(responses), held_out)
         # Columns from held_out on are the same for all classes.
-        texts = pd.concat([texts[["row"]], of_classes, texts.loc[:, "held_out":]], axis=1)  # type: ignore[misc]
+        texts = pd.concat([texts[["row"]], of_classes, texts.loc[:, "held_out":]], axis=1)
     copies = tokens.first_copies() != np.arange(len(tokens))
     summary = Summary(
         rows=len(rows.numbers),
@@ -578,3 +580,52 @@ def without_nan(values: dict[str, Any]) -> dict[str, Any]:
     """Return the values with None for NaN, which JSON cannot represent."""
     plain = {name: without_nan(value) if isinstance(value, dict) else value for name, value in values.items()}
     return {name: None if isinstance(value, float) and np.isnan(value) else value for name, value in plain.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class TopicAnalysis:
+    """A fitted model of topics and the rows of a table.
+
+    dropped : problems of excluded rows, "" if there are none; rows : (texts,) their positions in the table.
+    texts, responses : (texts,) NaN if missing; held_out : (texts,) True if not used in training.
+    """
+
+    model: TopicModel
+    dropped: str
+    rows: NDArray[np.int64]
+    texts: list[str]
+    responses: Vector
+    held_out: NDArray[np.bool_]
+
+    def write(self, folder: Path) -> None:
+        """Write model/, topics.csv, texts.csv and report.html into `folder`."""
+        self.model.save(folder / "model")
+        write_csv(with_lists_as_text(self.model.topics()), folder / "topics.csv")
+        predictions = self.model.predictions(self.texts)
+        columns: dict[str, Any] = {"row": self.rows + 1, "response": self.responses, "prediction": predictions.mean}
+        columns |= {"held_out": self.held_out, "unknown": predictions.unknown}
+        weights = {f"topic_{k}": weight for k, weight in enumerate(predictions.weights.T)}
+        write_csv(pd.DataFrame(columns | weights), folder / "texts.csv", float_format="%.8g")
+        self.model.report(folder / "report.html", texts=self.texts, responses=self.responses, held_out=self.held_out)
+
+
+def analyse_topics(
+    table: pd.DataFrame,
+    columns: Roles,
+    model: TopicModel,
+    *,
+    holdout: float = 0.2,
+    seed: int = 0,
+    on_bad_rows: str = "error",
+) -> TopicAnalysis:
+    """Fit `model` to a table, holding back a share of its rows to measure skill, by the documented split."""
+    check_holdout(holdout)
+    scale = ResponseScale(getattr(model.estimator, "family", "binomial"), getattr(model.estimator, "levels", None))
+    parsed = responses_in(table, columns.responses, [scale])
+    rows = rows_to_fit(table, columns, [scale], parsed, on_bad_rows=on_bad_rows)
+    texts, answers = np.array(rows.texts, dtype=object), parsed[columns.response].given[rows.numbers]
+    _, first, copies = np.unique(texts, return_index=True, return_inverse=True)
+    held_out = hold_out(first[copies], holdout, seed)
+    model.fit(texts[~held_out].tolist(), answers[~held_out])
+    responses = in_numbers(answers, model.family_)
+    return TopicAnalysis(model, rows.dropped, rows.numbers, rows.texts, responses, held_out)
