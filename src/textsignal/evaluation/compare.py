@@ -28,7 +28,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from textsignal.arrays import Vector
+from textsignal.arrays import Flags, Rows, Vector
 from textsignal.checks import check_groups, check_number
 from textsignal.compute.engines.local import LocalEngine
 from textsignal.data.write import write_csv
@@ -69,7 +69,7 @@ class Estimate:
     def __sub__(self, other: Estimate) -> Estimate:
         return Estimate(self.value - other.value, self.influence - other.influence)
 
-    def std_error(self, clusters: NDArray[np.int64]) -> float:
+    def std_error(self, clusters: Rows) -> float:
         """Return the standard error; clusters : (texts,) numbers of those that depend on each other."""
         sums = np.bincount(np.unique(clusters, return_inverse=True)[1], self.influence)
         if sums.size < 2:
@@ -92,7 +92,7 @@ def r2_of(responses: Vector, predicted: Vector) -> Estimate:
     return Estimate(1 - lost, (lost * spreads - errors) / spreads.mean())
 
 
-def auc_of(happened: NDArray[np.bool_], predicted: Vector, folds: NDArray[np.int64]) -> Estimate:
+def auc_of(happened: Flags, predicted: Vector, folds: Rows) -> Estimate:
     """Return the AUC, the mean over folds that have both values, weighted by their texts.
 
     Predictions of different fits are not compared. Influences are those of DeLong, DeLong and Clarke-Pearson (1988).
@@ -212,9 +212,9 @@ class Comparison:
     families: tuple[str, ...]
     given: NDArray[Any]
     numbers: Vector
-    rows: NDArray[np.int64]
-    folds: NDArray[np.int64]
-    units: NDArray[np.int64]
+    rows: Rows
+    folds: Rows
+    units: Rows
     predicted: Mapping[str, Predicted]
 
     @property
@@ -229,7 +229,7 @@ class Comparison:
         """The measure that methods are ordered by: R2 of numbers, else the log loss."""
         return R2 if R2 in self.measures else LOG_LOSS
 
-    def estimate(self, name: str, measure: Metric, rows: NDArray[np.bool_] | slice = slice(None)) -> Estimate:
+    def estimate(self, name: str, measure: Metric, rows: Flags | slice = slice(None)) -> Estimate:
         """A method by one measure, on all texts or some of them."""
         predicted = self.predicted[name]
         if measure.name == LOG_SCORE.name:
@@ -412,7 +412,7 @@ def _with_scale(model: Any, observed: Observed) -> tuple[Any, Family]:
     return clone(model).set_params(family=family, levels=None), family
 
 
-def _usable(observed: Observed, n_folds: int) -> NDArray[np.int64]:
+def _usable(observed: Observed, n_folds: int) -> Rows:
     """Rows with a response; raise if they are too few, or responses are constant."""
     rows = np.flatnonzero(~np.isnan(observed.responses))
     if rows.size < FEWEST_OF_FOLD * n_folds:
@@ -425,7 +425,7 @@ def _usable(observed: Observed, n_folds: int) -> NDArray[np.int64]:
     return rows
 
 
-def _check_training(numbers: Vector, folds: NDArray[np.int64], family: Family) -> None:
+def _check_training(numbers: Vector, folds: Rows, family: Family) -> None:
     """Raise if the texts outside a fold are too little to learn from."""
     of_classes = family.n_predictors > 1
     if of_classes and family.n_predictors >= MOST_CLASSES:

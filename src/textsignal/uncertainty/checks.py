@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy import stats
 
-from textsignal.arrays import Vector
+from textsignal.arrays import Rows, Vector
 from textsignal.compute.engines.local import local_compute
 from textsignal.errors import InputError
 from textsignal.evaluation.metrics import calibration_table, overfit_warning, pit_shares, r2_score
@@ -32,7 +32,6 @@ from textsignal.training.contributions import COMMON_SPREAD
 from textsignal.training.glm import ResponseModel, clustered_sandwich, dispersion_of, fit_glm, sandwich
 from textsignal.uncertainty.influence import mean_slope
 
-Rows = NDArray[np.int64]
 #: Draws under the null: a measure is above all of them in one of a hundred clean samples; and that as a level of tests.
 DRAWS, LEVEL = 99, 0.01
 #: Differences of mean responses below this share of their standard deviation do not matter.
@@ -522,10 +521,8 @@ def _by_kind(checked: Checked, left: Vector, name: str, cells: NDArray[Any], rng
     return Finding("residuals", measure, size, limit, problem, advice).only_if(size > limit)
 
 
-#: Texts of fewer words may be equal by chance.
-LEAST_WORDS = 8
-#: Largest share of copies that does not matter.
-COPIES_MATTER = 0.01
+#: Texts of fewer words may be equal by chance; largest share of copies that does not matter.
+LEAST_WORDS, COPIES_MATTER = 8, 0.01
 #: A word fixes the response if this share of its texts have the same one; the most telling words that people write by
 #: themselves reach the second share. Responses of more levels than `PARTS` are cut into that number of parts.
 FIXED, TELLING, PARTS = 0.98, 0.9, 20

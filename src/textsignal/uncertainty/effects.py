@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import norm, t
 from threadpoolctl import threadpool_limits
 
-from textsignal.arrays import Vector
+from textsignal.arrays import Rows, Vector
 from textsignal.checks import check_choice, check_groups, check_number
 from textsignal.compute.engines import Compute
 from textsignal.compute.engines.local import LocalEngine, local_compute
@@ -31,7 +31,7 @@ from textsignal.reading.themes import Reading, ThemeReader
 from textsignal.text.tokens import SentenceTexts
 from textsignal.training.contributions import LEAST_ERRORS, spoken_of
 from textsignal.training.glm import fit_alone
-from textsignal.training.halves import Rows, halves, match_topics
+from textsignal.training.halves import halves, match_topics
 from textsignal.training.theme_model import PartlyRead, ThemeReading, by_document, read_features, text_shares
 from textsignal.training.themes import Themes, refit_themes
 from textsignal.training.tone import TONE_FOLDS, fit_tone, tone_folds
@@ -54,8 +54,6 @@ METHODS = {
 }
 #: Called after each refit, with its number.
 Progress = Callable[[int], None]
-#: A group of texts, or None for all, and a quantity.
-Cell = tuple[object, str]
 #: Fewest texts with a response, in all and for each theme; fewest groups of dependent texts.
 FEWEST, FEWEST_PER_THEME, FEWEST_GROUPS = 40, 8, 4
 #: Pairs of halves.
@@ -157,8 +155,8 @@ class Evidence:
 class Calibration:
     """Corrections of variances and estimates, by quantity, that halves of the texts measure.
 
-    Level 2 takes tone as given, but tone was learnt from responses too: of each fold from those of the others, and of
-    the others from its own. Two halves of the texts that each learn tone separately are independent, so that
+    The formula takes tone as given, but tone was learnt from responses too. Two halves of the texts that each learn
+    tone separately are independent, so that
 
         inflation = mean of (estimate of one half - estimate of the other)^2 / (variance of one + variance of the other)
 
@@ -186,7 +184,6 @@ class Calibration:
         return replace(measured, estimates=measured.estimates + missing)
 
 
-#: No corrections.
 NOTHING = Calibration(dict.fromkeys(QUANTITIES, 1.0), dict.fromkeys(QUANTITIES, 0.0))
 
 
@@ -273,7 +270,7 @@ def subgroups(by: ArrayLike | pd.Series | None, weight: Vector) -> list[Subgroup
     return sorted(parts, key=lambda part: (-part.weight.sum(), str(part.name)))
 
 
-def measure(fit: LooseFit, parts: Sequence[Subgroup], known: Calibration) -> Iterator[tuple[Cell, Measured]]:
+def measure(fit: LooseFit, parts: Sequence[Subgroup], known: Calibration) -> Iterator[tuple[object, str, Measured]]:
     """Yield every quantity of every group, and its difference to the others; NaN for a group without texts.
 
     Gamma is of all texts, whatever their group.
@@ -287,17 +284,17 @@ def measure(fit: LooseFit, parts: Sequence[Subgroup], known: Calibration) -> Ite
         for name in QUANTITIES:
             if part.name is None or name != "gamma":
                 own = corrected(name, part.weight)
-                yield (part.name, name), own
+                yield part.name, name, own
                 if part.others is not None:
-                    yield (part.name, name + DIFFERENCE), own.minus(corrected(name, part.others))
+                    yield part.name, name + DIFFERENCE, own.minus(corrected(name, part.others))
 
 
 def effects_of(
     evidence: Evidence, parts: Sequence[Subgroup], known: Calibration, variances: Vector | None = None
-) -> dict[Cell, tuple[Vector, Vector]]:
+) -> dict[tuple[object, str], tuple[Vector, Vector]]:
     """Return (themes,) estimates and standard errors; variances : (cells, themes), None for those by the formula."""
     effects = {}
-    for number, ((group, name), measured) in enumerate(measure(evidence.fit, parts, known)):
+    for number, (group, name, measured) in enumerate(measure(evidence.fit, parts, known)):
         variance = measured.variances if variances is None else variances[number]
         effects[group, name] = measured.estimates, known.errors(name.removesuffix(DIFFERENCE), variance)
     return effects
@@ -317,7 +314,7 @@ def bootstrap(
         with local_compute(1) as compute:
             fit = fit_loosely(_moved(evidence, counts, compute), compute)
         cells = measure(fit, [part.drawn(counts) for part in parts], NOTHING)
-        estimates = np.array([measured.estimates for _, measured in cells])
+        estimates = np.array([measured.estimates for _, _, measured in cells])
         if progress is not None:
             progress(number)
         return estimates
@@ -359,8 +356,7 @@ class EffectTable:
     >>> import textsignal as ts
     >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
     >>> model = ts.TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
-    >>> effects = model.estimate_effects()
-    >>> costs = effects.to_frame().query("quantity == 'cost'")
+    >>> costs = model.estimate_effects().of("cost")
     >>> bool((costs["low"] < costs["estimate"]).all())
     True
     """

@@ -33,11 +33,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.model_selection import GroupKFold
 from threadpoolctl import threadpool_limits
 
-from textsignal.arrays import Array, Vector
+from textsignal.arrays import Array, Rows, Vector
 from textsignal.checks import check_choice, check_groups, check_number, check_text_matrix, draw_seed
 from textsignal.compute.engines.local import LocalEngine, local_compute
 from textsignal.compute.hashing import Keys, drawn
@@ -78,7 +78,6 @@ from textsignal.training.theme_model import (
 )
 
 Values = dict[str, float]
-Rows = NDArray[np.int64]
 #: Called with the number of finished tasks, and of all tasks known by then.
 Progress = Callable[[int, int], None]
 #: The supervision that numbers of themes are compared at, and those tried with the chosen number.

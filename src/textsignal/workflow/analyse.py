@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from textsignal import streaming
-from textsignal.arrays import Vector
+from textsignal.arrays import Flags, Rows, Vector
 from textsignal.checks import check_choice
 from textsignal.compute.engines import Engine
 from textsignal.data.read import groups_of
@@ -153,11 +152,7 @@ class Part:
         findings = {row.theme: finding_of(row, self.naming) for row in rows}
         table = with_lists_as_text(self.model.themes())
         if self.effects is not None:
-            numbers = pd.DataFrame(self.overall).filter(regex="^(cost|gain)").loc[table.index]
-            position = table.columns.get_loc("cost")
-            table = table.drop(columns=["cost", "gain"])
-            for step, name in enumerate(numbers.columns):
-                table.insert(position + step, name, numbers[name].to_numpy())
+            table = with_intervals(table, self.effects)
         return table.assign(finding=table["theme"].map(findings))
 
 
@@ -441,7 +436,7 @@ def _analysis_of(
     responses: Any,
     rows: TableRows,
     columns: Roles,
-    held_out: NDArray[np.bool_],
+    held_out: Flags,
     parsed: list[ParsedResponse],
     interval: float | None,
 ) -> Analysis:
@@ -507,7 +502,7 @@ def _part(
 
 
 def _classes_of(
-    reader: ClassReader, readings: list[Reading], codes: Vector, held_out: NDArray[np.bool_]
+    reader: ClassReader, readings: list[Reading], codes: Vector, held_out: Flags
 ) -> tuple[pd.DataFrame, ClassResults]:
     """Return predictions of classes for every text, and their skill; codes : (texts,) NaN if missing."""
     family, names = reader.family, [str(label) for label in reader.labels]
@@ -528,7 +523,7 @@ def _classes_of(
     return pd.concat([pd.DataFrame(columns), chances], axis=1), together
 
 
-def _class_skill(codes: Vector, chances: Vector, rows: NDArray[np.bool_], training: NDArray[np.bool_]) -> ClassSkill:
+def _class_skill(codes: Vector, chances: Vector, rows: Flags, training: Flags) -> ClassSkill:
     """Skill on some rows; codes : (rows,) numbers of classes; chances : (rows, classes)."""
     known = rows & ~np.isnan(codes)
     if not known.any():
@@ -544,17 +539,13 @@ def _class_skill(codes: Vector, chances: Vector, rows: NDArray[np.bool_], traini
     return ClassSkill(len(truth), *measured(chances[known]), *measured(np.tile(frequencies, (len(truth), 1))))
 
 
-def _skill(responses: Vector, predictions: Vector, rows: NDArray[np.bool_], training: NDArray[np.bool_]) -> Skill:
+def _skill(responses: Vector, predictions: Vector, rows: Flags, training: Flags) -> Skill:
     known = rows & ~np.isnan(responses)
     if not known.any():
-        return Skill(0, float("nan"), float("nan"), float("nan"))
-    mean = np.full(int(known.sum()), np.nanmean(responses[training]))
-    return Skill(
-        texts=int(known.sum()),
-        r2=evaluate.r2_score(responses[known], predictions[known]),
-        rmse=evaluate.rmse(responses[known], predictions[known]),
-        mean_baseline_rmse=evaluate.rmse(responses[known], mean),
-    )
+        return Skill(0, *[float("nan")] * 3)
+    y, predicted = responses[known], predictions[known]
+    baseline = evaluate.rmse(y, np.full(len(y), np.nanmean(responses[training])))
+    return Skill(len(y), evaluate.r2_score(y, predicted), evaluate.rmse(y, predicted), baseline)
 
 
 def _texts_of(rows: TableRows, first: Reading, readings: Mapping[Any, Reading]) -> pd.DataFrame:
@@ -592,10 +583,10 @@ class TopicAnalysis:
 
     model: TopicModel
     dropped: str
-    rows: NDArray[np.int64]
+    rows: Rows
     texts: list[str]
     responses: Vector
-    held_out: NDArray[np.bool_]
+    held_out: Flags
 
     def write(self, folder: Path) -> None:
         """Write model/, topics.csv, texts.csv and report.html into `folder`."""

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from textsignal.arrays import Flags, Rows, Vector
 from textsignal.data.read import column, groups_of, held_texts, kept_columns, texts_of
 from textsignal.data.roles import Beside, Roles, beside_texts
 from textsignal.data.rows import BadRows, ParsedResponse, Place, check_rows, from_one, parse_response
@@ -198,19 +199,17 @@ def predict_table(
     of_all: Any = model.predictions(texts, covariates=beside.covariates, offset=beside.added)
     columns: dict[str, Any] = {"row": np.arange(1, len(texts) + 1)}
     if isinstance(of_all, Predictions):
-        of_classes = of_all.family.n_predictors > 1
-        columns["prediction"] = of_all.level("mode") if of_classes else of_all.mean
-        if hasattr(of_all.family, "levels") and not of_classes:
-            columns["level"] = of_all.level()
-        columns["unknown"] = of_all.unknown
-        columns |= {f"p_{level}": chances for level, chances in of_all.by_level.items()}
+        by_ending = {"": of_all}
     else:
+        by_ending = {f"_{name}": predictions for name, predictions in of_all.items()}
         columns["unknown"] = next(iter(of_all.values())).unknown
-        for name, predictions in of_all.items():
-            columns[f"prediction_{name}"] = predictions.mean
-            if hasattr(predictions.family, "levels"):
-                columns[f"level_{name}"] = predictions.level()
-            columns |= {f"p_{name}_{level}": chances for level, chances in predictions.by_level.items()}
+    for ending, predictions in by_ending.items():
+        of_classes = predictions.family.n_predictors > 1
+        columns[f"prediction{ending}"] = predictions.level("mode") if of_classes else predictions.mean
+        if hasattr(predictions.family, "levels") and not of_classes:
+            columns[f"level{ending}"] = predictions.level()
+        columns.setdefault("unknown", predictions.unknown)
+        columns |= {f"p{ending}_{level}": chances for level, chances in predictions.by_level.items()}
     made, kept = pd.DataFrame(columns), kept_columns(table, keep).reset_index(drop=True)
     if twice := [name for name in kept.columns if name in made.columns]:
         raise InputError(f"column {twice[0]!r} cannot be kept: predictions have one of that name; rename it")
@@ -219,7 +218,7 @@ def predict_table(
 
 def _usable(
     model: TextResponseModel, table: pd.DataFrame, columns: Roles, on_bad_rows: str, place: Place
-) -> tuple[TableRows, NDArray[np.float64]]:
+) -> tuple[TableRows, Vector]:
     """Return the usable rows of a table and their responses."""
     parsed = parsed_response(model, table, columns.response)
     bad = check_rows(column(table, columns.text, "text"), parsed, levels=whole_levels(model))
@@ -234,7 +233,7 @@ def _beside(model: TextResponseModel, table: pd.DataFrame, columns: Roles) -> Be
     return beside_texts(table, names, None, columns.offset, columns.weights)
 
 
-def is_class(labels: ArrayLike, name: str) -> NDArray[np.float64]:
+def is_class(labels: ArrayLike, name: str) -> Vector:
     """Return (rows,) 1 if a label is the class of this name, 0 if it is another; NaN if missing."""
     return np.array([np.nan if missing(label) else float(str(label) == name) for label in as_column(labels)])
 
@@ -257,9 +256,7 @@ def whole_levels(model: TextResponseModel) -> tuple[int, int] | None:
     return (int(levels[0]), int(levels[-1])) if whole else None
 
 
-def held_out_rows(
-    split: pd.DataFrame | None, rows: NDArray[np.int64], responses: NDArray[np.float64], new: bool
-) -> NDArray[np.bool_]:
+def held_out_rows(split: pd.DataFrame | None, rows: Rows, responses: Vector, new: bool) -> Flags:
     """Return (rows,) True for rows known to be held out: all if `new`, or by the texts.csv of a fit to these rows."""
     if new or split is None or not {"row", "response", "held_out"} <= set(split.columns):
         return np.full(len(rows), new)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from textsignal.arrays import Flags, Rows
 from textsignal.checks import check_choice, check_number
 from textsignal.data.read import column, groups_of
 from textsignal.data.roles import Beside, Roles, beside_texts, only_held_out, with_problems
@@ -44,7 +45,7 @@ class TableRows:
     groups, times, clusters : (rows,) values of the columns by, over and groups; None if absent.
     """
 
-    numbers: NDArray[np.int64]
+    numbers: Rows
     dropped: str
     texts: list[str]
     beside: Beside
@@ -192,7 +193,7 @@ def range_of(response: ParsedResponse, family: str | Family) -> tuple[int, int] 
     return int(np.floor(known.min())), int(np.ceil(known.max()))
 
 
-def usable_rows(bad: BadRows, on_bad_rows: str) -> NDArray[np.int64]:
+def usable_rows(bad: BadRows, on_bad_rows: str) -> Rows:
     """Return the rows that can be used; raise if bad rows may not be dropped, or none is left."""
     check_choice("on_bad_rows", on_bad_rows, BAD_ROWS)
     if len(bad) and on_bad_rows == "error":
@@ -215,9 +216,7 @@ def check_intervals(interval: float | None, groups: str | None, weights: str | N
         )
 
 
-def clusters_of(
-    table: pd.DataFrame, name: str | None, rows: NDArray[np.int64], responses: Sequence[ArrayLike]
-) -> pd.Series | None:
+def clusters_of(table: pd.DataFrame, name: str | None, rows: Rows, responses: Sequence[ArrayLike]) -> pd.Series | None:
     """Return (rows,) clusters of dependent texts; None if not given. responses : of all rows of the table."""
     if name is None:
         return None
@@ -237,9 +236,7 @@ def check_holdout(share: float) -> None:
         raise InputError(f"holdout={share!r} must be at least 0 and below 1")
 
 
-def hold_out(
-    first_copies: NDArray[np.int64], share: float, seed: int, beside: Beside | None = None
-) -> NDArray[np.bool_]:
+def hold_out(first_copies: Rows, share: float, seed: int, beside: Beside | None = None) -> Flags:
     """The documented split: a permutation by default_rng(seed), its first part for training.
 
     Copies of a text stay together: a model that has seen a text predicts its copies too well. If that leaves one side
@@ -258,8 +255,6 @@ def hold_out(
     return flags if beside is None else without_copies(flags, first_copies, only_held_out(beside, flags))
 
 
-def without_copies(
-    flags: NDArray[np.bool_], first_copies: NDArray[np.int64], excluded: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
+def without_copies(flags: Flags, first_copies: Rows, excluded: Flags) -> Flags:
     """Return held-out flags, False for some rows and their copies."""
     return flags & ~np.isin(first_copies, first_copies[excluded])
