@@ -141,15 +141,10 @@ class Part:
     drivers: pd.DataFrame | None
     effects: EffectTable | None = None
 
-    @property
-    def naming(self) -> Naming:
-        """What the response is called."""
-        return self.model.naming_
-
     def themes(self) -> pd.DataFrame:
         """Return the table of themes, with a finding on each, and with intervals if requested."""
         rows: list[Any] = list(self.overall.itertuples(index=False))
-        findings = {row.theme: finding_of(row, self.naming) for row in rows}
+        findings = {row.theme: finding_of(row, self.model.naming_) for row in rows}
         table = with_lists_as_text(self.model.themes())
         if self.effects is not None:
             table = with_intervals(table, self.effects)
