@@ -31,8 +31,16 @@ from textsignal.compute.engines.local import local_compute
 from textsignal.data.covariates.design import Given
 from textsignal.data.write import keep_line, kept_lines
 from textsignal.families import Binomial
-from textsignal.uncertainty.effect_table import EffectTable, effect_frame
-from textsignal.uncertainty.effects import CUTS, Evidence, bootstrap, calibrate, effects_of, subgroups
+from textsignal.uncertainty.effects import (
+    CUTS,
+    EffectTable,
+    Evidence,
+    bootstrap,
+    calibrate,
+    effect_frame,
+    effects_of,
+    subgroups,
+)
 from textsignal.uncertainty.influence import Talk, cost, fit_loosely
 
 ROOT = Path(__file__).resolve().parents[1]

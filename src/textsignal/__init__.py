@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from textsignal.topic_model import TopicModel
     from textsignal.training.inference import infer_weights
     from textsignal.uncertainty.checks import Check
-    from textsignal.uncertainty.effect_table import EffectTable
+    from textsignal.uncertainty.effects import EffectTable
     from textsignal.uncertainty.search import Search, search
     from textsignal.workflow.stream import predict_batches, predict_file
     from textsignal.workflow.studies import compare
@@ -61,7 +61,7 @@ _HOMES = {
     "JBNMF": "estimators",
     "Binomial": "families",
     "Check": "uncertainty.checks",
-    "EffectTable": "uncertainty.effect_table",
+    "EffectTable": "uncertainty.effects",
     "Explanation": "insight.explanation",
     "Search": "uncertainty.search",
     "TextResponseModel": "model",

@@ -52,8 +52,7 @@ from textsignal.report.values.wording import without_place
 from textsignal.text.tokens import SentenceTexts
 from textsignal.training.theme_model import learn_more
 from textsignal.uncertainty.checks import Check, Checked, check_all
-from textsignal.uncertainty.effect_table import EffectTable, with_intervals
-from textsignal.uncertainty.effects import LEVEL, REFITS, Progress, estimate_effects
+from textsignal.uncertainty.effects import LEVEL, REFITS, EffectTable, Progress, estimate_effects, with_intervals
 from textsignal.uncertainty.stability import stability
 
 #: Message if a loaded model needs its training texts.

@@ -47,7 +47,7 @@ from textsignal.errors import InputError
 from textsignal.evaluation import metrics as evaluate
 from textsignal.insight.revise import Theme, theme_number
 from textsignal.palette import NEGATIVE, NEUTRAL, POSITIVE, readable, topic_colors
-from textsignal.uncertainty.effect_table import EffectTable
+from textsignal.uncertainty.effects import EffectTable
 from textsignal.uncertainty.search import Search
 
 #: Width of a journal's column, in inches.

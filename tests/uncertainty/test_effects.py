@@ -17,7 +17,7 @@ from textsignal.errors import InputError
 from textsignal.families import Binomial
 from textsignal.insight.naming import Naming
 from textsignal.uncertainty import effects as effects_module
-from textsignal.uncertainty.effect_table import EffectTable, with_intervals
+from textsignal.uncertainty.effects import EffectTable, with_intervals
 from textsignal.uncertainty.influence import QUANTITIES, LooseFit, Talk, fit_loosely
 
 N, K = 240, 3

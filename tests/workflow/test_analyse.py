@@ -271,7 +271,7 @@ def test_no_row_left_is_an_error():
         ({"holdout": float("nan")}, "holdout=nan must be at least 0 and below 1"),
         ({"holdout": 0.999}, "holdout=0.999 leaves none of the 203 rows for training"),
         ({"seed": -1}, "seed=-1 must be a whole number of at least 0"),
-        ({"on_bad_rows": "skip"}, 'on_bad_rows=\'skip\' is not known; give "error" or "drop"'),
+        ({"on_bad_rows": "skip"}, "on_bad_rows='skip' is not known; allowed: 'error', 'drop'"),
         ({"levels": (1, 4)}, "responses outside 1 to 4"),
     ],
 )

@@ -10,7 +10,7 @@ from textsignal import GLMNMF, JBNMF, TopicModel, load
 from textsignal.data.roles import Roles
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError, OutputError
-from textsignal.workflow.topics import analyse_topics
+from textsignal.workflow.analyse import analyse_topics
 
 N = 160
 REVIEWS = synthetic_reviews(N, seed=6)

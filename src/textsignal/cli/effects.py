@@ -18,7 +18,7 @@ from textsignal.insight.naming import MEASURES, Range, percent
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from textsignal.uncertainty.effect_table import EffectTable
+    from textsignal.uncertainty.effects import EffectTable
 
 
 class IntervalMethod(enum.StrEnum):

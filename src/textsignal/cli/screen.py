@@ -188,7 +188,7 @@ def show_analysis(analysis: Analysis) -> None:
     if part.summary.warning:
         say(f"Warning: {part.summary.warning}.\n")
     show_findings(part.overall)
-    level, naming = None if part.effects is None else part.effects.level, part.naming
+    level, naming = None if part.effects is None else part.effects.level, part.model.naming_
     out.print(driver_table(part.overall, f"What moves {naming.subject}", naming, level))
     if part.effects is not None:
         out.print(Text(f"Intervals. {part.effects.method}\n"))
@@ -247,7 +247,7 @@ def _show_parts(analysis: Analysis) -> None:
             if part.summary.warning:
                 say(f"Warning: {part.summary.warning}.")
         out.print(_part_skill_table(analysis))
-    namings = {str(name): part.naming for name, part in analysis.parts.items()}
+    namings = {str(name): part.model.naming_ for name, part in analysis.parts.items()}
     out.print(response_table(analysis.model.compare(), namings))
 
 

@@ -39,7 +39,7 @@ def topics(
     from textsignal.data.source import Source
     from textsignal.estimators import JBNMF
     from textsignal.topic_model import TopicModel
-    from textsignal.workflow.topics import analyse_topics
+    from textsignal.workflow.analyse import analyse_topics
 
     source = Source([str(file)], encoding=encoding, sheet=sheet, sep=sep)
     columns = columns_in(source, text, () if response is None else (response,))

@@ -28,7 +28,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from textsignal.arrays import Vector
+from textsignal.arrays import Flags, Rows, Vector
 from textsignal.checks import check_groups, check_number
 from textsignal.compute.engines.local import LocalEngine
 from textsignal.data.write import write_csv
@@ -69,7 +69,7 @@ class Estimate:
     def __sub__(self, other: Estimate) -> Estimate:
         return Estimate(self.value - other.value, self.influence - other.influence)
 
-    def std_error(self, clusters: NDArray[np.int64]) -> float:
+    def std_error(self, clusters: Rows) -> float:
         """Return the standard error; clusters : (texts,) numbers of those that depend on each other."""
         sums = np.bincount(np.unique(clusters, return_inverse=True)[1], self.influence)
         if sums.size < 2:
@@ -92,7 +92,7 @@ def r2_of(responses: Vector, predicted: Vector) -> Estimate:
     return Estimate(1 - lost, (lost * spreads - errors) / spreads.mean())
 
 
-def auc_of(happened: NDArray[np.bool_], predicted: Vector, folds: NDArray[np.int64]) -> Estimate:
+def auc_of(happened: Flags, predicted: Vector, folds: Rows) -> Estimate:
     """Return the AUC, the mean over folds that have both values, weighted by their texts.
 
     Predictions of different fits are not compared. Influences are those of DeLong, DeLong and Clarke-Pearson (1988).
@@ -177,7 +177,7 @@ def say_gain(standings: Mapping[str, Standing], *, text_tells: bool) -> str:
 
 
 @dataclass(frozen=True)
-class Measure:
+class Metric:
     """A measure of skill: name of its columns, label in sentences, sign 1 if larger is better, -1 if smaller is."""
 
     name: str
@@ -185,8 +185,8 @@ class Measure:
     sign: int
 
 
-R2, AUC, ACCURACY = Measure("r2", "R2", 1), Measure("auc", "AUC", 1), Measure("accuracy", "accuracy", 1)
-LOG_SCORE, LOG_LOSS = Measure("log_score", "log score", -1), Measure("log_score", "log loss", -1)
+R2, AUC, ACCURACY = Metric("r2", "R2", 1), Metric("auc", "AUC", 1), Metric("accuracy", "accuracy", 1)
+LOG_SCORE, LOG_LOSS = Metric("log_score", "log score", -1), Metric("log_score", "log loss", -1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,24 +212,24 @@ class Comparison:
     families: tuple[str, ...]
     given: NDArray[Any]
     numbers: Vector
-    rows: NDArray[np.int64]
-    folds: NDArray[np.int64]
-    units: NDArray[np.int64]
+    rows: Rows
+    folds: Rows
+    units: Rows
     predicted: Mapping[str, Predicted]
 
     @property
-    def measures(self) -> tuple[Measure, Measure]:
+    def measures(self) -> tuple[Metric, Metric]:
         """R2 of numbers, AUC of two values or accuracy of classes; and the log score, called log loss for classes."""
         if self.family.n_predictors > 1:
             return ACCURACY, LOG_LOSS
         return (AUC, LOG_LOSS) if self.family.name == "bernoulli" else (R2, LOG_SCORE)
 
     @property
-    def leading(self) -> Measure:
+    def leading(self) -> Metric:
         """The measure that methods are ordered by: R2 of numbers, else the log loss."""
         return R2 if R2 in self.measures else LOG_LOSS
 
-    def estimate(self, name: str, measure: Measure, rows: NDArray[np.bool_] | slice = slice(None)) -> Estimate:
+    def estimate(self, name: str, measure: Metric, rows: Flags | slice = slice(None)) -> Estimate:
         """A method by one measure, on all texts or some of them."""
         predicted = self.predicted[name]
         if measure.name == LOG_SCORE.name:
@@ -241,7 +241,7 @@ class Comparison:
             return auc_of(codes == 1, predicted.mean[rows], self.folds[rows])
         return mean_of((predicted.mean[rows].argmax(axis=1) == codes).astype(float))
 
-    def standing(self, name: str, measure: Measure) -> Standing:
+    def standing(self, name: str, measure: Metric) -> Standing:
         """A method by one measure, compared with ours."""
         estimate = self.estimate(name, measure)
         difference = estimate - self.estimate(OURS, measure)
@@ -321,15 +321,20 @@ def compare_methods(
     model: Any,
     texts: Iterable[str] | SentenceTexts,
     responses: ArrayLike,
-    *,
-    folds: int = 5,
-    groups: ArrayLike | None = None,
-    seed: int = 0,
-    n_jobs: int | None = -1,
-    progress: Progress | None = None,
+    folds: int,
+    groups: ArrayLike | None,
+    seed: int,
+    n_jobs: int | None,
+    progress: Progress | None,
 ) -> Comparison:
     """Compare a model, which is neither fitted nor changed, with simpler methods; see `workflow.compare`."""
-    _check_model(model)
+    if model.formula is not None:
+        raise InputError(f"formula={model.formula!r}: compare does not support covariates; remove the formula")
+    if getattr(model.family, "name", model.family) == "proportion":
+        raise InputError(
+            "compare takes scales, two values, counts, any numbers and classes, but not shares (family='proportion'), "
+            "whose weights it does not support"
+        )
     check_number("folds", folds, least=2, whole=True)
     check_number("seed", seed, least=0, whole=True)
     tokens, n_folds = model.tokenise(texts), int(folds)
@@ -373,8 +378,7 @@ def _outcomes(
                 progress(method.name, done[method.name], len(splits))
         return outcome
 
-    ours, *others = methods
-    numbers = range(len(splits))
+    (ours, *others), numbers = methods, range(len(splits))
     with LocalEngine(n_jobs) as engine, threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # of the lasso, at penalties that are not chosen
         first = engine.map(lambda number: fitted(ours, number, None), numbers)
@@ -408,17 +412,7 @@ def _with_scale(model: Any, observed: Observed) -> tuple[Any, Family]:
     return clone(model).set_params(family=family, levels=None), family
 
 
-def _check_model(model: Any) -> None:
-    if model.formula is not None:
-        raise InputError(f"formula={model.formula!r}: compare does not support covariates; remove the formula")
-    if getattr(model.family, "name", model.family) == "proportion":
-        raise InputError(
-            "compare takes scales, two values, counts, any numbers and classes, but not shares (family='proportion'), "
-            "whose weights it does not support"
-        )
-
-
-def _usable(observed: Observed, n_folds: int) -> NDArray[np.int64]:
+def _usable(observed: Observed, n_folds: int) -> Rows:
     """Rows with a response; raise if they are too few, or responses are constant."""
     rows = np.flatnonzero(~np.isnan(observed.responses))
     if rows.size < FEWEST_OF_FOLD * n_folds:
@@ -431,7 +425,7 @@ def _usable(observed: Observed, n_folds: int) -> NDArray[np.int64]:
     return rows
 
 
-def _check_training(numbers: Vector, folds: NDArray[np.int64], family: Family) -> None:
+def _check_training(numbers: Vector, folds: Rows, family: Family) -> None:
     """Raise if the texts outside a fold are too little to learn from."""
     of_classes = family.n_predictors > 1
     if of_classes and family.n_predictors >= MOST_CLASSES:

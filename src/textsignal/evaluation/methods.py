@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,7 @@ from sklearn.linear_model import Lasso, LinearRegression, Ridge
 from sklearn.metrics import mean_squared_error
 from sklearn.preprocessing import normalize
 
-from textsignal.arrays import Array, Vector
+from textsignal.arrays import Array, Flags, Rows, Vector
 from textsignal.compute.engines.local import local_compute
 from textsignal.errors import InputError
 from textsignal.families import Family
@@ -41,6 +41,8 @@ from textsignal.training.word_effects import WordProblem
 Predict = Callable[[sp.csr_array], Vector]
 #: Fits texts and their responses with one penalty after another, with a warm start if it can.
 FitPath = Callable[[sp.csr_array, Vector], Callable[[float], Predict]]
+#: Of responses and predictions.
+Loss = Callable[[Vector, Vector], float]
 
 #: Ridge penalties, strongest first.
 PENALTIES = (100.0, 31.6, 10.0, 3.16, 1.0, 0.316, 0.1, 0.0316, 0.01)
@@ -54,10 +56,8 @@ FOLDS, INNER_FOLDS = 3, 5
 RIDGE_TOL, LINEAR_TOL, LASSO_TOL, LASSO_STEPS = 1e-3, 1e-6, 1e-3, 1000
 #: Responses of at most this number of different values are spread evenly over all folds.
 MOST_STRATA = 20
-#: Fewest training texts of a word, or pair of words.
-LEAST_DOCUMENTS = 2
-#: Most multiplicative updates of the NMF.
-NMF_UPDATES = 200
+#: Fewest training texts of a word, or pair of words; most multiplicative updates of the NMF.
+LEAST_DOCUMENTS, NMF_UPDATES = 2, 200
 #: Penalty of the GLM on predictions, which have a spread of 1: enough that no slope runs away.
 SLOPE_PENALTY = 1e-2
 
@@ -75,31 +75,20 @@ def fit_ridge(X: sp.csr_array, y: Vector) -> Any:
     """Fit ridge regression, its penalty chosen by cross-validation; equal rows are in one fold."""
     rows = [X.indices[start:end].tobytes() + X.data[start:end].tobytes() for start, end in pairwise(X.indptr.tolist())]
     numbers, distinct = pd.factorize(np.array(rows, dtype=object))
-    chosen = choose_penalty(_ridge_path, X, y, numbers * FOLDS // len(distinct), PENALTIES, mean_squared_error)
-    return _ridge(chosen.penalty).fit(X, y)
-
-
-class Chosen(NamedTuple):
-    """The penalty that predicts held-out texts best, and (texts, ...) its predictions out of fold."""
-
-    penalty: float
-    unseen: Vector
+    folds = numbers * FOLDS // len(distinct)
+    return _ridge(choose_penalty(_ridge_path, X, y, folds, PENALTIES, mean_squared_error)[0]).fit(X, y)
 
 
 def choose_penalty(
-    fit_path: FitPath,
-    X: sp.csr_array,
-    y: Vector,
-    folds: NDArray[np.int64],
-    penalties: Sequence[float],
-    loss: Callable[[Vector, Vector], float],
-) -> Chosen:
-    """Try penalties, the strongest first, until the loss on held-out folds rises; the strongest if there is one fold.
+    fit_path: FitPath, X: sp.csr_array, y: Vector, folds: Rows, penalties: Sequence[float], loss: Loss
+) -> tuple[float, Vector]:
+    """Return the penalty that predicts held-out folds best, and (texts, ...) its predictions out of fold.
 
-    A search over all by scikit-learn would fit the weaker ones too, which take longest.
+    Penalties are tried, the strongest first, until the loss rises; it is the strongest if there is one fold. A search
+    over all by scikit-learn would fit the weaker ones too, which take longest.
     """
     sides = [(folds == fold, fit_path(X[folds != fold], y[folds != fold])) for fold in np.unique(folds)]
-    best, least = Chosen(penalties[0], np.full(len(y), np.nan)), np.inf
+    best, least = (penalties[0], np.full(len(y), np.nan)), np.inf
     for penalty in penalties if len(sides) > 1 else ():
         predictions = [(held_out, fit(penalty)(X[held_out])) for held_out, fit in sides]
         unseen = np.empty((len(y), *predictions[0][1].shape[1:]))
@@ -108,7 +97,7 @@ def choose_penalty(
         lost = loss(y, unseen)
         if lost > least:
             break
-        best, least = Chosen(penalty, unseen), lost
+        best, least = (penalty, unseen), lost
     return best
 
 
@@ -139,7 +128,7 @@ def _glm_path(family: Family, X: sp.csr_array, y: Vector) -> Callable[[float], P
     return fit
 
 
-def fold_numbers(units: NDArray[np.int64], responses: Vector, n_folds: int, seed: int) -> NDArray[np.int64]:
+def fold_numbers(units: Rows, responses: Vector, n_folds: int, seed: int) -> Rows:
     """Return (texts,) folds of about equal size; units : (texts,) numbers of groups, or copies of a text, not split.
 
     The largest units are assigned first, each to the fold with the fewest texts; units of equal size by their response
@@ -171,9 +160,9 @@ class ComparedTexts:
     ngrams: sp.csr_array
     given: NDArray[Any]
     numbers: Vector
-    units: NDArray[np.int64]
+    units: Rows
 
-    def split(self, left_out: NDArray[np.bool_], seed: int) -> Split:
+    def split(self, left_out: Flags, seed: int) -> Split:
         """Split texts into those to learn from and those to predict."""
         train, test = np.flatnonzero(~left_out), np.flatnonzero(left_out)
         units, numbers = self.units[train], self.numbers[train]
@@ -187,9 +176,9 @@ class Split:
     """Rows of the texts to learn from and to predict; inner, numbers : (training texts,) folds and responses."""
 
     documents: ComparedTexts
-    train: NDArray[np.int64]
-    test: NDArray[np.int64]
-    inner: NDArray[np.int64]
+    train: Rows
+    test: Rows
+    inner: Rows
     numbers: Vector
 
     def encoded(self, family: Family) -> Vector:
@@ -315,10 +304,9 @@ def _linear(
     ratings, two values and overdispersed counts (by .002 to .1), and a better one (by .02) only on Poisson counts.
     """
     y = split.numbers
-    chosen = choose_penalty(path, X, y, split.inner, penalties, mean_squared_error)
-    predicted = path(X, y)(chosen.penalty)(X_new)
-    low, high = y.min(), y.max()
-    fitted = _with_probabilities(split, family, chosen.unseen.clip(low, high), predicted.clip(low, high))
+    penalty, unseen = choose_penalty(path, X, y, split.inner, penalties, mean_squared_error)
+    predicted, low, high = path(X, y)(penalty)(X_new), y.min(), y.max()
+    fitted = _with_probabilities(split, family, unseen.clip(low, high), predicted.clip(low, high))
     return Outcome(predicted, fitted.family, fitted.eta)
 
 
@@ -330,9 +318,8 @@ def _glm(split: Split, family: Family, X: sp.csr_array, X_new: sp.csr_array) -> 
         return float(np.sum(simple.loss(y, eta)))
 
     path = partial(_glm_path, simple)
-    chosen = choose_penalty(path, X, y, split.inner, GLM_PENALTIES, loss)
-    predicted = path(X, y)(chosen.penalty)(X_new)
-    return _with_probabilities(split, family, chosen.unseen, predicted)
+    penalty, unseen = choose_penalty(path, X, y, split.inner, GLM_PENALTIES, loss)
+    return _with_probabilities(split, family, unseen, path(X, y)(penalty)(X_new))
 
 
 def _with_probabilities(split: Split, family: Family, unseen: Vector, new: Vector) -> Outcome:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
+from textsignal.arrays import Vector
 from textsignal.errors import InputError
 from textsignal.estimators.predictions import accuracy, known_responses, r2_score, rmse
 from textsignal.families import Family
@@ -53,9 +54,7 @@ def calibration_table(y: ArrayLike, predicted: ArrayLike, n_bins: int = 10) -> p
     return table.reset_index(drop=True)
 
 
-def pit_shares(
-    family: Family, y: ArrayLike, eta: NDArray[np.float64], n_bins: int = 10, weight: ArrayLike | None = None
-) -> NDArray[np.float64]:
+def pit_shares(family: Family, y: ArrayLike, eta: Vector, n_bins: int = 10, weight: ArrayLike | None = None) -> Vector:
     """Return (n_bins + 1,) shares of texts whose response lies below the quantiles of its predicted distribution.
 
     Under perfect calibration these are the levels of the quantiles: 0, .1, .2, ... A level of the response is spread
@@ -67,7 +66,7 @@ def pit_shares(
     width = np.maximum(high - low, np.finfo(float).tiny)
     edges = np.linspace(0, 1, n_bins + 1)
     weights = np.ones(len(responses)) if weight is None else np.asarray(weight, dtype=float)
-    below: NDArray[np.float64] = np.clip((edges[:, None] - low) / width, 0, 1) @ (weights / weights.sum())
+    below: Vector = np.clip((edges[:, None] - low) / width, 0, 1) @ (weights / weights.sum())
     return below
 
 

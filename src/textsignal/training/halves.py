@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from threadpoolctl import threadpool_limits
 
-from textsignal.arrays import Array, Vector
+from textsignal.arrays import Array, Rows, Vector
 from textsignal.compute.engines import Compute, Engine
 from textsignal.compute.engines.local import local_compute
 from textsignal.compute.hashing import Keys, drawn
@@ -25,7 +25,6 @@ from textsignal.text.tokenise import normalise
 from textsignal.training.theme_model import FittedThemes, Prepared, ThemeReading
 from textsignal.training.themes import ThemeText, unit_vectors, word_vectors
 
-Rows = NDArray[np.int64]
 #: Label -> words that a theme starts from.
 SeedWords = Mapping[str, Sequence[str]] | None
 #: Cuts into halves; the sentences and leading terms of a half at most; clusterings that a start is the best of. With 8

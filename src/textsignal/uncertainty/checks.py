@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy import stats
 
-from textsignal.arrays import Vector
+from textsignal.arrays import Rows, Vector
 from textsignal.compute.engines.local import local_compute
 from textsignal.errors import InputError
 from textsignal.evaluation.metrics import calibration_table, overfit_warning, pit_shares, r2_score
@@ -32,7 +32,6 @@ from textsignal.training.contributions import COMMON_SPREAD
 from textsignal.training.glm import ResponseModel, clustered_sandwich, dispersion_of, fit_glm, sandwich
 from textsignal.uncertainty.influence import mean_slope
 
-Rows = NDArray[np.int64]
 #: Draws under the null: a measure is above all of them in one of a hundred clean samples; and that as a level of tests.
 DRAWS, LEVEL = 99, 0.01
 #: Differences of mean responses below this share of their standard deviation do not matter.
@@ -242,10 +241,8 @@ def skill(checked: Checked) -> Iterator[Finding]:
         f"(a difference of up to {limit:.2f} is tolerated): the two sets of texts differ."
     )
     wrong = first - second > limit and overfit_warning(first, second, len(held_out)) is not None
-    measure, advice = (
-        "R2 of training texts above that of held-out ones",
-        "Look for the difference between the two sets.",
-    )
+    measure = "R2 of training texts above that of held-out ones"
+    advice = "Look for the difference between the two sets."
     yield Finding("skill", measure, first - second, limit, problem, advice).only_if(wrong)
 
 
@@ -406,9 +403,8 @@ def curve_of(residuals: Vector, number: Vector, weight: Vector, level: float, gr
     hessian = basis.T @ (weight[:, None] * basis)
     effects = np.linalg.pinv(hessian, hermitian=True) @ (basis.T @ (weight * residuals))
     slopes = weight * (residuals - basis @ effects)
-    covariance = (
-        sandwich(basis, slopes, hessian) if groups is None else clustered_sandwich(basis, slopes, hessian, groups)
-    )
+    parts = basis, slopes, hessian
+    covariance = sandwich(*parts) if groups is None else clustered_sandwich(*parts, groups)
     low_to_high, rest = at[-1] - at[0], covariance[1:, 1:]
     wald = float(effects[1:] @ np.linalg.pinv(rest, hermitian=True) @ effects[1:])
     freedom = int(np.linalg.matrix_rank(rest, hermitian=True)) or 1
@@ -438,19 +434,18 @@ def between(residuals: Vector, codes: Rows, weight: Vector) -> float:
 
 def residuals(checked: Checked) -> Iterator[Finding]:
     """Compare residuals with everything known but the words: length, time, covariates and groups."""
-    rows = checked.rows
+    rows, observed, kinds = checked.rows, checked.reading.observed, dict[str, NDArray[Any]]()
     numbers: dict[str, tuple[Vector, Callable[[float], str]]] = {}
-    kinds: dict[str, NDArray[Any]] = {}
     numbers[LENGTH] = checked.reading.n_words[rows].astype(float), "{:.0f} words".format
-    if checked.reading.observed.times is not None:
-        days = checked.reading.observed.times[rows]
+    if observed.times is not None:
+        days = observed.times[rows]
         numbers[checked.time_name] = np.where(np.isnat(days), np.nan, days.astype(np.int64).astype(float)), _day
     for name, column in () if checked.covariates is None else checked.covariates.iloc[rows].items():
         if pd.api.types.is_numeric_dtype(column.dtype) and column.nunique() > 2:
             numbers[str(name)] = column.to_numpy().astype(float), "{:g}".format
         else:
             kinds[str(name)] = column.to_numpy()
-    groups = None if checked.reading.observed.groups is None else checked.reading.observed.groups.iloc[rows].to_numpy()
+    groups = None if observed.groups is None else observed.groups.iloc[rows].to_numpy()
     left = checked.reading.mentions.responses[rows] - checked.means[rows]
     for name, (values, shown) in numbers.items():
         known = np.isfinite(values)
@@ -526,12 +521,10 @@ def _by_kind(checked: Checked, left: Vector, name: str, cells: NDArray[Any], rng
     return Finding("residuals", measure, size, limit, problem, advice).only_if(size > limit)
 
 
-#: Texts of fewer words may be equal by chance.
-LEAST_WORDS = 8
-#: Largest share of copies that does not matter.
-COPIES_MATTER = 0.01
-#: A word fixes the response if this share of its texts have the same one; the most predictive words in ordinary texts
-#: reach the second share. Responses of more levels than `PARTS` are cut into that number of parts.
+#: Texts of fewer words may be equal by chance; largest share of copies that does not matter.
+LEAST_WORDS, COPIES_MATTER = 8, 0.01
+#: A word fixes the response if this share of its texts have the same one; the most predictive words in
+#: ordinary texts reach the second share. Responses of more levels than `PARTS` are cut into that number of parts.
 FIXED, TELLING, PARTS = 0.98, 0.9, 20
 #: Stated numbers that are the response have at least this correlation with it; fewest texts with one, and least share.
 STATED, LEAST_STATED, STATED_SHARE = 0.7, 10, 0.03
@@ -571,9 +564,10 @@ def duplicates(checked: Checked) -> Iterator[Finding]:
         advice = "Remove copies unless different people wrote them; intervals are too narrow with them."
         finding = Finding("duplicates", measure, share, COPIES_MATTER, problem, advice, _named(rows))
         yield finding.only_if(share > COPIES_MATTER)
-    if checked.reading.observed.unseen.any() and not checked.reading.observed.unseen.all():
-        new = checked.reading.observed.unseen & long
-        rows = np.flatnonzero(new & plain.isin(plain[~checked.reading.observed.unseen]).to_numpy())
+    unseen = checked.reading.observed.unseen
+    if unseen.any() and not unseen.all():
+        new = unseen & long
+        rows = np.flatnonzero(new & plain.isin(plain[~unseen]).to_numpy())
         share = float(len(rows) / max(new.sum(), 1))
         problem = (
             f"{len(rows):,} held-out texts ({share:.1%}) are in training too, which flatters held-out skill: "

@@ -15,9 +15,10 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
+from scipy.stats import norm, t
 from threadpoolctl import threadpool_limits
 
-from textsignal.arrays import Vector
+from textsignal.arrays import Rows, Vector
 from textsignal.checks import check_choice, check_groups, check_number
 from textsignal.compute.engines import Compute
 from textsignal.compute.engines.local import LocalEngine, local_compute
@@ -25,16 +26,15 @@ from textsignal.compute.hashing import Keys
 from textsignal.data.covariates.design import Given
 from textsignal.errors import InputError
 from textsignal.insight.inputs import as_groups
-from textsignal.insight.naming import Naming
+from textsignal.insight.naming import MEASURES, Naming
 from textsignal.reading.themes import Reading, ThemeReader
 from textsignal.text.tokens import SentenceTexts
 from textsignal.training.contributions import LEAST_ERRORS, spoken_of
 from textsignal.training.glm import fit_alone
-from textsignal.training.halves import Rows, halves, match_topics
+from textsignal.training.halves import halves, match_topics
 from textsignal.training.theme_model import PartlyRead, ThemeReading, by_document, read_features, text_shares
 from textsignal.training.themes import Themes, refit_themes
 from textsignal.training.tone import TONE_FOLDS, fit_tone, tone_folds
-from textsignal.uncertainty.effect_table import DIFFERENCE, EffectTable, effect_frame
 from textsignal.uncertainty.influence import QUANTITIES, LooseFit, Measured, Talk, fit_loosely
 
 #: Defaults of the level of intervals and of the number of samples.
@@ -54,12 +54,14 @@ METHODS = {
 }
 #: Called after each refit, with its number.
 Progress = Callable[[int], None]
-#: A group of texts, or None for all, and a quantity.
-Cell = tuple[object, str]
 #: Fewest texts with a response, in all and for each theme; fewest groups of dependent texts.
 FEWEST, FEWEST_PER_THEME, FEWEST_GROUPS = 40, 8, 4
 #: Pairs of halves.
 CUTS = 8
+#: Suffix of a quantity's name for the difference of a group to all others.
+DIFFERENCE = "_difference"
+#: Quantities that are not tested against 0.
+SHARES = ("mentions",)
 #: Quantities that uncertain tone makes too small, and the power of n by which that bias falls.
 CORRECTED, RATE = ("cost", "gain"), 2 / 3
 
@@ -116,7 +118,14 @@ class Evidence:
         fitted, reading = reader.fitted, read.clauses
         tone = fitted.training.unseen_tone(reading) if unseen else reading.sentence_tone
         talk = talk_of(reader, read, tone)
-        check_enough(talk)
+        answers, least = talk.y[~np.isnan(talk.y) & (talk.weight > 0)], max(FEWEST, FEWEST_PER_THEME * talk.n_themes)
+        if len(answers) < least:
+            raise InputError(
+                f"{len(answers):,} texts with a response are too few for intervals of {talk.n_themes} themes; "
+                f"{least:,} are needed"
+            )
+        if np.ptp(answers) == 0:
+            raise InputError("the response is constant, so there is nothing to estimate; check the response column")
         with local_compute(reader.n_jobs) as compute:
             features = read_features(reading.texts, fitted.features, compute.engine)
             known = unseen & np.isin(reading.texts.keys, fitted.training.keys[~fitted.training.later])
@@ -142,25 +151,12 @@ class Evidence:
         return replace(talk, tone=self.reading.tone_by_theme(of_sentences)[rows], folds=tone.folds)
 
 
-def check_enough(talk: Talk) -> None:
-    """Raise an error if responses are too few or constant."""
-    known = talk.y[~np.isnan(talk.y) & (talk.weight > 0)]
-    least = max(FEWEST, FEWEST_PER_THEME * talk.n_themes)
-    if len(known) < least:
-        raise InputError(
-            f"{len(known):,} texts with a response are too few for intervals of {talk.n_themes} themes; "
-            f"{least:,} are needed"
-        )
-    if np.ptp(known) == 0:
-        raise InputError("the response is constant, so there is nothing to estimate; check the response column")
-
-
 @dataclass(frozen=True)
 class Calibration:
     """Corrections of variances and estimates, by quantity, that halves of the texts measure.
 
-    Level 2 takes tone as given, but tone was learnt from responses too: of each fold from those of the others, and of
-    the others from its own. Two halves of the texts that each learn tone separately are independent, so that
+    The formula takes tone as given, but tone was learnt from responses too. Two halves of the texts that each learn
+    tone separately are independent, so that
 
         inflation = mean of (estimate of one half - estimate of the other)^2 / (variance of one + variance of the other)
 
@@ -188,7 +184,6 @@ class Calibration:
         return replace(measured, estimates=measured.estimates + missing)
 
 
-#: No corrections.
 NOTHING = Calibration(dict.fromkeys(QUANTITIES, 1.0), dict.fromkeys(QUANTITIES, 0.0))
 
 
@@ -275,7 +270,7 @@ def subgroups(by: ArrayLike | pd.Series | None, weight: Vector) -> list[Subgroup
     return sorted(parts, key=lambda part: (-part.weight.sum(), str(part.name)))
 
 
-def measure(fit: LooseFit, parts: Sequence[Subgroup], known: Calibration) -> Iterator[tuple[Cell, Measured]]:
+def measure(fit: LooseFit, parts: Sequence[Subgroup], known: Calibration) -> Iterator[tuple[object, str, Measured]]:
     """Yield every quantity of every group, and its difference to the others; NaN for a group without texts.
 
     Gamma is of all texts, whatever their group.
@@ -289,17 +284,17 @@ def measure(fit: LooseFit, parts: Sequence[Subgroup], known: Calibration) -> Ite
         for name in QUANTITIES:
             if part.name is None or name != "gamma":
                 own = corrected(name, part.weight)
-                yield (part.name, name), own
+                yield part.name, name, own
                 if part.others is not None:
-                    yield (part.name, name + DIFFERENCE), own.minus(corrected(name, part.others))
+                    yield part.name, name + DIFFERENCE, own.minus(corrected(name, part.others))
 
 
 def effects_of(
     evidence: Evidence, parts: Sequence[Subgroup], known: Calibration, variances: Vector | None = None
-) -> dict[Cell, tuple[Vector, Vector]]:
+) -> dict[tuple[object, str], tuple[Vector, Vector]]:
     """Return (themes,) estimates and standard errors; variances : (cells, themes), None for those by the formula."""
     effects = {}
-    for number, ((group, name), measured) in enumerate(measure(evidence.fit, parts, known)):
+    for number, (group, name, measured) in enumerate(measure(evidence.fit, parts, known)):
         variance = measured.variances if variances is None else variances[number]
         effects[group, name] = measured.estimates, known.errors(name.removesuffix(DIFFERENCE), variance)
     return effects
@@ -319,7 +314,7 @@ def bootstrap(
         with local_compute(1) as compute:
             fit = fit_loosely(_moved(evidence, counts, compute), compute)
         cells = measure(fit, [part.drawn(counts) for part in parts], NOTHING)
-        estimates = np.array([measured.estimates for _, measured in cells])
+        estimates = np.array([measured.estimates for _, _, measured in cells])
         if progress is not None:
             progress(number)
         return estimates
@@ -345,6 +340,131 @@ def _moved(evidence: Evidence, counts: Vector, compute: Compute) -> Talk:
     order = match_topics(themes.topics, moved.topics).numbers
     moved = Themes(moved.topics[order], moved.term_weights, moved.prevalence[order])
     return replace(placed(talk, moved, reading.units, reading.texts, evidence.tone, compute), weight=counts)
+
+
+@dataclass(frozen=True, eq=False)
+class EffectTable:
+    """Estimates about themes with standard errors and intervals.
+
+    frame : one row per theme and quantity, and group if there are groups: theme (its number), label, quantity,
+        estimate, std_error, low, high, p_value (of no effect; NaN for a share), p_holm (of all themes together).
+    level : of the intervals, such as .95.
+    method : description of the method; naming : of the response.
+
+    Examples
+    --------
+    >>> import textsignal as ts
+    >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
+    >>> model = ts.TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
+    >>> costs = model.estimate_effects().of("cost")
+    >>> bool((costs["low"] < costs["estimate"]).all())
+    True
+    """
+
+    frame: pd.DataFrame
+    level: float
+    method: str
+    naming: Naming
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a copy of the table."""
+        return self.frame.copy()
+
+    def of(self, quantity: str) -> pd.DataFrame:
+        """Return the rows of one quantity, the largest estimate first."""
+        rows = self.frame[self.frame["quantity"] == quantity]
+        return rows.sort_values("estimate", ascending=False, kind="stable", ignore_index=True)
+
+    @property
+    def quantities(self) -> list[str]:
+        """Names of the quantities, in the order of the table."""
+        return list(dict.fromkeys(self.frame["quantity"]))
+
+    def summary(self) -> str:
+        """Describe the significant effects and the method in plain words."""
+        lines = []
+        for name in MEASURES:
+            rows = self.of(name)
+            if "group" in rows or not len(rows):
+                continue
+            steps, digits, unit = self.naming.steps, self.naming.digits, self.naming.unit
+            themes = [
+                f"{row.label} ({steps * row.low:+.{digits}f} to {steps * row.high:+.{digits}f} {unit})"
+                for row in rows[self.clear(rows)].itertuples()
+            ]
+            lines.append(f"Significant {name}s, all themes tested together (Holm): {'; '.join(themes) or 'none'}.")
+        return "\n".join([*lines, self.method])
+
+    def clear(self, rows: pd.DataFrame) -> pd.Series:
+        """Return True for each row that is significantly above 0, with all themes tested together."""
+        return (rows["p_holm"] < 1 - self.level) & (rows["estimate"] > 0)
+
+    def __str__(self) -> str:
+        shown = self.frame.drop(columns="theme").round(4).to_string(index=False)
+        return f"{shown}\n\n{self.summary()}"
+
+    def _repr_html_(self) -> str:
+        shown = self.frame.drop(columns="theme").to_html(index=False, border=0, float_format="{:.3f}".format)
+        return f"{shown}<p>{self.summary().replace(chr(10), '<br>')}</p>"
+
+
+def effect_frame(
+    cells: Mapping[tuple[object, str], tuple[Vector, Vector]], labels: Sequence[str], level: float, degrees: float
+) -> pd.DataFrame:
+    """Return one row per group, quantity and theme, with a column for the group if there are groups.
+
+    cells : (group, or None, and quantity) -> (themes,) estimates and their standard errors.
+    degrees : of freedom of the t distribution; infinite for the normal distribution.
+    """
+    law = t(degrees) if np.isfinite(degrees) else norm()
+    estimates, errors = (np.concatenate(numbers) for numbers in zip(*cells.values(), strict=True))
+    frame = pd.DataFrame(
+        {
+            "theme": np.tile(np.arange(len(labels)), len(cells)),
+            "label": list(labels) * len(cells),
+            "quantity": [quantity for _, quantity in cells for _ in labels],
+            "estimate": estimates,
+            "std_error": errors,
+            "low": estimates - law.ppf(0.5 + level / 2) * errors,
+            "high": estimates + law.ppf(0.5 + level / 2) * errors,
+        }
+    )
+    groups = [group for group, _ in cells for _ in labels]
+    if groups[0] is not None:
+        frame.insert(0, "group", groups)
+    shares = frame["quantity"].isin(SHARES)
+    frame.loc[shares, ["low", "high"]] = frame.loc[shares, ["low", "high"]].clip(0.0, 1.0)
+    z = np.divide(estimates, errors, out=np.full(len(errors), np.nan), where=errors > 0)
+    frame["p_value"] = np.where(shares, np.nan, 2 * law.sf(np.abs(z)))
+    # Tests of one quantity, over all themes and groups, are corrected together.
+    of_quantity = frame.groupby("quantity", sort=False)["p_value"]
+    return frame.assign(p_holm=of_quantity.transform(lambda p_values: holm(p_values.to_numpy())))
+
+
+def with_intervals(drivers: pd.DataFrame, effects: EffectTable) -> pd.DataFrame:
+    """Insert cost_low, cost_high and cost_clear, and those of the gain, into a table of drivers."""
+    keys = [name for name in ("group", "theme") if name in drivers]
+    for name in MEASURES:
+        rows = effects.of(name)
+        ends = drivers[keys].merge(rows.assign(clear=effects.clear(rows)), how="left", on=keys)
+        for step, end in enumerate(("low", "high", "clear"), start=1):
+            drivers.insert(drivers.columns.get_loc(name) + step, f"{name}_{end}", ends[end].to_numpy())
+    return drivers
+
+
+def holm(p_values: Vector) -> Vector:
+    """Return Holm's p values, corrected for all tests together; NaN if not tested.
+
+    Examples
+    --------
+    >>> holm(np.array([0.01, 0.04, np.nan, 0.03]))
+    array([0.03, 0.06,  nan, 0.06])
+    """
+    known = np.flatnonzero(~np.isnan(p_values))
+    order = known[np.argsort(p_values[known], kind="stable")]
+    corrected = np.full(len(p_values), np.nan)
+    corrected[order] = np.minimum(1.0, np.maximum.accumulate(p_values[order] * np.arange(len(order), 0, -1)))
+    return corrected
 
 
 def estimate_effects(

@@ -1,10 +1,8 @@
 """Search for a number of themes, and a supervision, by cross-validation on training data alone.
 
-On a fold themes are learnt from the other folds: deviance (minus twice the logarithm of the probability of a response,
-on average), R2, coherence and exclusivity. In the halves of a cut they are learnt twice and matched: stability is the
-mean cosine. Exclusivity is the mean share that a theme has in its ten leading terms: 1 if no other theme uses them.
-Topics on a matrix are models of the text too: text_deviance is of words of one half of a held-out text, given the other
-half.
+On a fold themes are learnt from the other folds: deviance, R2, coherence and exclusivity, the mean share that a theme
+has in its ten leading terms. In the halves of a cut they are learnt twice and matched: stability is the mean cosine.
+Topics on a matrix are models of the text too: text_deviance is of words of half of a held-out text, given the rest.
 
 More themes are more to read and hide less of what texts are about, while skill hardly depends on their number. What
 does is whether themes learnt from other texts are the same. So the recommendation is the number that
@@ -23,7 +21,7 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from html import escape
 from importlib.metadata import version
@@ -35,11 +33,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.model_selection import GroupKFold
 from threadpoolctl import threadpool_limits
 
-from textsignal.arrays import Array, Vector
+from textsignal.arrays import Array, Rows, Vector
 from textsignal.checks import check_choice, check_groups, check_number, check_text_matrix, draw_seed
 from textsignal.compute.engines.local import LocalEngine, local_compute
 from textsignal.compute.hashing import Keys, drawn
@@ -80,7 +78,6 @@ from textsignal.training.theme_model import (
 )
 
 Values = dict[str, float]
-Rows = NDArray[np.int64]
 #: Called with the number of finished tasks, and of all tasks known by then.
 Progress = Callable[[int, int], None]
 #: The supervision that numbers of themes are compared at, and those tried with the chosen number.
@@ -183,9 +180,8 @@ def search(
         raise InputError(f"supervision={supervision!r} does not apply to training='themes'; omit it")
     cells, of = _cells(options, training, texts, responses, groups, int(folds))
     coarse = _numbers(n_themes, COARSE_THEMES if themes else COARSE_TOPICS, cells.folds)
-    fixed: Sequence[float | None] = [None]
-    if not themes:
-        fixed = _listed("supervision", SUPERVISION if supervision is None else supervision, least=0)
+    at = SUPERVISION if supervision is None else supervision
+    fixed: Sequence[float | None] = [None] if themes else _listed("supervision", at, least=0)
     finished = Finished(None if resume is None else Path(resume), of)
     with LocalEngine(n_jobs) as engine, threadpool_limits(1):
         run = partial(cells.table, engine, finished, progress or (lambda done, total: None))
@@ -292,10 +288,8 @@ def _listed(name: str, given: Any, least: int, whole: bool = False) -> list[Any]
 
 def _plain(value: Any) -> Any:
     """An option as a value of JSON."""
-    if value is None or isinstance(value, str):
-        return value
-    if hasattr(value, "settings"):
-        return repr(value)
+    if value is None or isinstance(value, str) or hasattr(value, "settings"):
+        return repr(value) if hasattr(value, "settings") else value
     return np.asarray(list(value) if isinstance(value, set | frozenset) else value).tolist()
 
 
@@ -325,10 +319,8 @@ class Cells(ABC):
     folds: Rows
     seed: int
     n_cuts: int
-
-    def __post_init__(self) -> None:
-        self.shared: dict[int, Any] = {}
-        self.settings: list[Setting] = []
+    shared: dict[int, Any] = field(default_factory=dict, init=False)
+    settings: list[Setting] = field(default_factory=list, init=False)
 
     def table(
         self, engine: LocalEngine, finished: Finished, progress: Progress, settings: Iterable[Setting]

@@ -1,4 +1,4 @@
-"""From a table of texts and responses to a fitted model, its held-out skill and a folder of results."""
+"""From a table of texts and responses to a fitted model, of themes or of topics, its skill and a folder of results."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from textsignal import streaming
-from textsignal.arrays import Vector
+from textsignal.arrays import Flags, Rows, Vector
+from textsignal.checks import check_choice
 from textsignal.compute.engines import Engine
 from textsignal.data.read import groups_of
 from textsignal.data.roles import ModelInputs, Roles
-from textsignal.data.rows import BadRows, Dropping, ParsedResponse
+from textsignal.data.rows import Dropping, ParsedResponse
 from textsignal.data.source import Given, Source, read_batches
 from textsignal.data.write import write_csv
 from textsignal.errors import InputError, RowsError
 from textsignal.estimators.predictions import accuracy
 from textsignal.evaluation import metrics as evaluate
-from textsignal.families.responses import numbered
+from textsignal.families.responses import in_numbers, numbered
 from textsignal.insight.drivers import DRIVER_TERMS, grouped_drivers, stacked, with_words
 from textsignal.insight.findings import Drivers, finding_of, with_lists_as_text
 from textsignal.insight.inputs import as_groups, as_times
@@ -34,12 +34,13 @@ from textsignal.reading.several import ClassReader
 from textsignal.reading.themes import Reading
 from textsignal.report.values.data import ReportSettings
 from textsignal.text.tokens import SentenceTexts
-from textsignal.uncertainty.effect_table import EffectTable, with_intervals
+from textsignal.topic_model import TopicModel
+from textsignal.uncertainty.effects import EffectTable, with_intervals
 from textsignal.workflow.rows import (
+    BAD_ROWS,
     TableRows,
     check_holdout,
     check_intervals,
-    check_on_bad_rows,
     clusters_of,
     hold_out,
     n_classes,
@@ -140,22 +141,13 @@ class Part:
     drivers: pd.DataFrame | None
     effects: EffectTable | None = None
 
-    @property
-    def naming(self) -> Naming:
-        """Name and unit of the response."""
-        return self.model.naming_
-
     def themes(self) -> pd.DataFrame:
         """Return the table of themes, with a finding on each, and with intervals if requested."""
         rows: list[Any] = list(self.overall.itertuples(index=False))
-        findings = {row.theme: finding_of(row, self.naming) for row in rows}
+        findings = {row.theme: finding_of(row, self.model.naming_) for row in rows}
         table = with_lists_as_text(self.model.themes())
         if self.effects is not None:
-            numbers = pd.DataFrame(self.overall).filter(regex="^(cost|gain)").loc[table.index]
-            position = table.columns.get_loc("cost")
-            table = table.drop(columns=["cost", "gain"])
-            for step, name in enumerate(numbers.columns):
-                table.insert(position + step, name, numbers[name].to_numpy())
+            table = with_intervals(table, self.effects)
         return table.assign(finding=table["theme"].map(findings))
 
 
@@ -309,8 +301,7 @@ def analyse(
         Naming.of(family, name, unit, given, lower_is_better) for family, name in zip(families, names, strict=True)
     )
     with RowsError.among(rows.numbers):
-        analysis = _analysis_of(model, tokens, responses, rows, columns, held_out, [*parsed.values()])
-    return _with_intervals(analysis, rows, interval)
+        return _analysis_of(model, tokens, responses, rows, columns, held_out, [*parsed.values()], interval)
 
 
 def analyse_source(
@@ -347,7 +338,7 @@ def analyse_source(
     """
     check_intervals(interval, columns.groups, columns.weights)
     check_holdout(holdout)
-    check_on_bad_rows(on_bad_rows)
+    check_choice("on_bad_rows", on_bad_rows, BAD_ROWS)
     scale = scale_of(model.options)
     batches = source if isinstance(source, Source) else read_batches(source, columns.by_column)
     dropping = Dropping(_whole_levels(scale)) if on_bad_rows == "drop" else None
@@ -370,9 +361,8 @@ def analyse_source(
         model.take_source(read.fit(held_out), read_rows, columns.response, held_out)
     model.naming_ = Naming.of(model.family_, columns.response, unit, "", lower_is_better)
     parsed = ParsedResponse(sample.responses, np.zeros(len(sample), dtype=bool), sample.responses)
-    analysis = _analysis_of(model, sample.tokens, parsed.given, rows, columns, held_out, [parsed])
-    analysis = replace(analysis, texts=analysis.texts.assign(row=read_rows.drawn.rows + 1))
-    return _with_intervals(analysis, rows, interval)
+    analysis = _analysis_of(model, sample.tokens, parsed.given, rows, columns, held_out, [parsed], interval)
+    return replace(analysis, texts=analysis.texts.assign(row=read_rows.drawn.rows + 1))
 
 
 def _sampled_rows(read: streaming.Streamed, columns: Roles, n_files: int) -> TableRows:
@@ -382,22 +372,16 @@ def _sampled_rows(read: streaming.Streamed, columns: Roles, n_files: int) -> Tab
     groups = None if columns.by is None else groups_of(read.others, columns.by)
     if groups is not None:
         as_groups(groups, n)
+    over_all = f"; rows count over all {n_files} files" if n_files > 1 else ""
     return TableRows(
         numbers=np.arange(n),
-        dropped=_described(read.bad, n_files),
+        dropped=f"{read.bad.describe()}{over_all}" if len(read.bad) else "",
         texts=[],
         inputs=ModelInputs(weights=None if columns.weights is None else weights),
         groups=groups,
         times=None if columns.over is None else as_times(read.others[columns.over], n, read.drawn.rows),
         clusters=clusters_of(read.others, columns.groups, np.arange(n), [sample.responses]),
     )
-
-
-def _described(bad: BadRows, n_files: int) -> str:
-    """Describe problems of excluded rows; "" if there are none."""
-    if not len(bad):
-        return ""
-    return bad.describe() + (f"; rows count over all {n_files} files" if n_files > 1 else "")
 
 
 def _whole_levels(scale: ResponseScale) -> tuple[int, int] | None:
@@ -447,8 +431,9 @@ def _analysis_of(
     responses: Any,
     rows: TableRows,
     columns: Roles,
-    held_out: NDArray[np.bool_],
+    held_out: Flags,
     parsed: list[ParsedResponse],
+    interval: float | None,
 ) -> Analysis:
     """Summarise a model that was fitted to the rows not held out, and let it know all of them."""
     inputs = rows.inputs
@@ -459,12 +444,13 @@ def _analysis_of(
     reader, parts = model.reader_, {}
     reads = parsed if len(parsed) == len(readings) else parsed * len(readings)
     for (name, one), reading, read in zip(model.models.items(), readings, reads, strict=True):
-        parts[name if name is None else str(name)] = _part(one, reading, columns, read)
+        parts[name if name is None else str(name)] = _part(one, reading, columns, read, rows.clusters, interval)
     classes, first = None, readings[0]
     texts = _texts_of(rows, first, {name: part.reading for name, part in parts.items()})
     if isinstance(reader, ClassReader):
         of_classes, classes = _classes_of(reader, readings, reader.family.encode(responses), held_out)
-        texts = pd.concat([texts[["row"]], of_classes, texts[_shared(texts)]], axis=1)
+        # Columns from held_out on are the same for all classes.
+        texts = pd.concat([texts[["row"]], of_classes, texts.loc[:, "held_out":]], axis=1)
     copies = tokens.first_copies() != np.arange(len(tokens))
     summary = Summary(
         rows=len(rows.numbers),
@@ -479,13 +465,21 @@ def _analysis_of(
     return Analysis(model, columns, summary, parts, texts, classes)
 
 
-def _part(model: TextResponseModel, reading: Reading, columns: Roles, parsed: ParsedResponse) -> Part:
+def _part(
+    model: TextResponseModel,
+    reading: Reading,
+    columns: Roles,
+    parsed: ParsedResponse,
+    clusters: pd.Series | None,
+    interval: float | None,
+) -> Part:
     responses, mentions, held_out = reading.observed.responses, reading.mentions, reading.observed.unseen
     unseen = mentions.family.mean(mentions.eta)
+    levels = np.asarray(getattr(model, "levels_", ())).tolist()
     summary = FitSummary(
         response_read=parsed.reading or numbered(model.family_),
         without_response=int(np.isnan(responses).sum()),
-        levels=_ends(model),
+        levels=(levels[0], levels[-1]) if levels else None,
         made_of=model.reader_.described,  # type: ignore[union-attr]
         train=_skill(responses, unseen, ~held_out, ~held_out),
         held_out=_skill(responses, unseen, held_out, ~held_out) if held_out.any() else None,
@@ -494,23 +488,16 @@ def _part(model: TextResponseModel, reading: Reading, columns: Roles, parsed: Pa
     def drivers(groups: pd.Series | None) -> pd.DataFrame:
         return with_words(model.reader_, grouped_drivers(mentions, groups), model.labels_, DRIVER_TERMS)  # type: ignore[arg-type]
 
-    overall = Drivers.of(drivers(None), model.naming_)
-    return Part(model, summary, reading, overall, None if columns.by is None else drivers(reading.observed.groups))
-
-
-def _with_intervals(analysis: Analysis, rows: TableRows, interval: float | None) -> Analysis:
-    """Add intervals of cost and gain to drivers, if a level is given."""
-    if interval is None:
-        return analysis
-    part = analysis.only
-    effects = part.model.effects_of(part.reading, groups=rows.clusters, level=interval)
-    overall = with_intervals(pd.DataFrame(part.overall), effects)
-    part = replace(part, effects=effects, overall=Drivers.of(overall, part.naming))
-    return replace(analysis, parts={None: part})
+    overall, effects = drivers(None), None
+    if interval is not None:
+        effects = model.effects_of(reading, groups=clusters, level=interval)
+        overall = with_intervals(overall, effects)
+    by_group = None if columns.by is None else drivers(reading.observed.groups)
+    return Part(model, summary, reading, Drivers.of(overall, model.naming_), by_group, effects)
 
 
 def _classes_of(
-    reader: ClassReader, readings: list[Reading], codes: Vector, held_out: NDArray[np.bool_]
+    reader: ClassReader, readings: list[Reading], codes: Vector, held_out: Flags
 ) -> tuple[pd.DataFrame, ClassResults]:
     """Return predictions of classes for every text, and their skill; codes : (texts,) NaN if missing."""
     family, names = reader.family, [str(label) for label in reader.labels]
@@ -525,14 +512,13 @@ def _classes_of(
         "unseen_prediction": family.level(unseen, "mode"),
     }
     chances = pd.DataFrame(family.mean(eta), columns=[f"p_{name}" for name in names])
-    counts = {name: int(np.sum(codes == code)) for code, name in enumerate(names)}
-    means = family.mean(unseen)
+    counts, means = {name: int(np.sum(codes == code)) for code, name in enumerate(names)}, family.mean(unseen)
     skill = [_class_skill(codes, means, flags, ~held_out) for flags in (~held_out, held_out)]
     together = ClassResults(counts, skill[0], skill[1] if held_out.any() else None)
     return pd.concat([pd.DataFrame(columns), chances], axis=1), together
 
 
-def _class_skill(codes: Vector, chances: Vector, rows: NDArray[np.bool_], training: NDArray[np.bool_]) -> ClassSkill:
+def _class_skill(codes: Vector, chances: Vector, rows: Flags, training: Flags) -> ClassSkill:
     """Skill on some rows; codes : (rows,) numbers of classes; chances : (rows, classes)."""
     known = rows & ~np.isnan(codes)
     if not known.any():
@@ -540,29 +526,21 @@ def _class_skill(codes: Vector, chances: Vector, rows: NDArray[np.bool_], traini
     truth = codes[known].astype(np.int64)
     learnt = codes[training & ~np.isnan(codes)].astype(np.int64)
     frequencies = np.bincount(learnt, minlength=chances.shape[1]) / len(learnt)
-    by_text, by_frequency = (
-        (accuracy(truth, each.argmax(axis=1)), _log_loss(truth, each))
-        for each in (chances[known], np.tile(frequencies, (len(truth), 1)))
-    )
-    return ClassSkill(len(truth), *by_text, *by_frequency)
+
+    def measured(each: Vector) -> tuple[float, float]:
+        of_truth = np.take_along_axis(each, truth[:, None], axis=1)
+        return accuracy(truth, each.argmax(axis=1)), float(-np.log(np.maximum(of_truth, LEAST_CHANCE)).mean())
+
+    return ClassSkill(len(truth), *measured(chances[known]), *measured(np.tile(frequencies, (len(truth), 1))))
 
 
-def _log_loss(truth: NDArray[np.int64], chances: Vector) -> float:
-    of_truth = np.take_along_axis(chances, truth[:, None], axis=1)
-    return float(-np.log(np.maximum(of_truth, LEAST_CHANCE)).mean())
-
-
-def _skill(responses: Vector, predictions: Vector, rows: NDArray[np.bool_], training: NDArray[np.bool_]) -> Skill:
+def _skill(responses: Vector, predictions: Vector, rows: Flags, training: Flags) -> Skill:
     known = rows & ~np.isnan(responses)
     if not known.any():
-        return Skill(0, float("nan"), float("nan"), float("nan"))
-    mean = np.full(int(known.sum()), np.nanmean(responses[training]))
-    return Skill(
-        texts=int(known.sum()),
-        r2=evaluate.r2_score(responses[known], predictions[known]),
-        rmse=evaluate.rmse(responses[known], predictions[known]),
-        mean_baseline_rmse=evaluate.rmse(responses[known], mean),
-    )
+        return Skill(0, *[float("nan")] * 3)
+    y, predicted = responses[known], predictions[known]
+    baseline = evaluate.rmse(y, np.full(len(y), np.nanmean(responses[training])))
+    return Skill(len(y), evaluate.r2_score(y, predicted), evaluate.rmse(y, predicted), baseline)
 
 
 def _texts_of(rows: TableRows, first: Reading, readings: Mapping[Any, Reading]) -> pd.DataFrame:
@@ -577,11 +555,6 @@ def _texts_of(rows: TableRows, first: Reading, readings: Mapping[Any, Reading]) 
     return pd.DataFrame(columns | {f"theme_{k}": share for k, share in enumerate(first.predictions.weights.T)})
 
 
-def _shared(texts: pd.DataFrame) -> list[str]:
-    """Columns of texts that are the same for all responses."""
-    return list(texts.columns[texts.columns.get_loc("held_out") :])
-
-
 def page_settings(settings: ReportSettings | None, columns: Roles, dropped: str) -> ReportSettings:
     """Fill in a report's settings from the columns of a table."""
     filled = replace(settings or ReportSettings(), dropped=dropped, within=columns.groups or "")
@@ -589,15 +562,56 @@ def page_settings(settings: ReportSettings | None, columns: Roles, dropped: str)
     return replace(filled, time_name=columns.over) if columns.over else filled
 
 
-def _ends(model: TextResponseModel) -> tuple[float, float] | None:
-    """Return lowest and highest level, if there are levels."""
-    if not hasattr(model, "levels_"):
-        return None
-    low, high = np.asarray(model.levels_)[[0, -1]].tolist()
-    return low, high
-
-
 def without_nan(values: dict[str, Any]) -> dict[str, Any]:
     """Return the values with None for NaN, which JSON cannot represent."""
     plain = {name: without_nan(value) if isinstance(value, dict) else value for name, value in values.items()}
     return {name: None if isinstance(value, float) and np.isnan(value) else value for name, value in plain.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class TopicAnalysis:
+    """A fitted model of topics and the rows of a table.
+
+    dropped : problems of excluded rows, "" if there are none; rows : (texts,) their positions in the table.
+    texts, responses : (texts,) NaN if missing; held_out : (texts,) True if not used in training.
+    """
+
+    model: TopicModel
+    dropped: str
+    rows: Rows
+    texts: list[str]
+    responses: Vector
+    held_out: Flags
+
+    def write(self, folder: Path) -> None:
+        """Write model/, topics.csv, texts.csv and report.html into `folder`."""
+        self.model.save(folder / "model")
+        write_csv(with_lists_as_text(self.model.topics()), folder / "topics.csv")
+        predictions = self.model.predictions(self.texts)
+        columns: dict[str, Any] = {"row": self.rows + 1, "response": self.responses, "prediction": predictions.mean}
+        columns |= {"held_out": self.held_out, "unknown": predictions.unknown}
+        weights = {f"topic_{k}": weight for k, weight in enumerate(predictions.weights.T)}
+        write_csv(pd.DataFrame(columns | weights), folder / "texts.csv", float_format="%.8g")
+        self.model.report(folder / "report.html", texts=self.texts, responses=self.responses, held_out=self.held_out)
+
+
+def analyse_topics(
+    table: pd.DataFrame,
+    columns: Roles,
+    model: TopicModel,
+    *,
+    holdout: float = 0.2,
+    seed: int = 0,
+    on_bad_rows: str = "error",
+) -> TopicAnalysis:
+    """Fit `model` to a table, holding back a share of its rows to measure skill, by the documented split."""
+    check_holdout(holdout)
+    scale = ResponseScale(getattr(model.estimator, "family", "binomial"), getattr(model.estimator, "levels", None))
+    parsed = responses_in(table, columns.responses, [scale])
+    rows = rows_to_fit(table, columns, [scale], parsed, on_bad_rows=on_bad_rows)
+    texts, answers = np.array(rows.texts, dtype=object), parsed[columns.response].given[rows.numbers]
+    _, first, copies = np.unique(texts, return_index=True, return_inverse=True)
+    held_out = hold_out(first[copies], holdout, seed)
+    model.fit(texts[~held_out].tolist(), answers[~held_out])
+    responses = in_numbers(answers, model.family_)
+    return TopicAnalysis(model, rows.dropped, rows.numbers, rows.texts, responses, held_out)

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from textsignal.arrays import Flags, Rows, Vector
 from textsignal.data.read import column, groups_of, held_texts, kept_columns, texts_of
 from textsignal.data.roles import ModelInputs, Roles, model_inputs
 from textsignal.data.rows import BadRows, ParsedResponse, Place, check_rows, from_one, parse_response
@@ -22,8 +23,7 @@ from textsignal.insight.findings import Drivers
 from textsignal.model import TextResponseModel
 from textsignal.report.values.data import ReportSettings
 from textsignal.uncertainty.checks import Check
-from textsignal.uncertainty.effect_table import EffectTable
-from textsignal.uncertainty.effects import LEVEL, REFITS, Progress
+from textsignal.uncertainty.effects import EffectTable
 from textsignal.workflow.analyse import page_settings
 from textsignal.workflow.rows import TableRows, check_intervals, clusters_of, usable, usable_rows
 
@@ -57,8 +57,13 @@ def drivers_table(
     texts = texts_of(table, columns.text)
     parsed = parsed_response(model, table, columns.response) if has_response else None
     inputs = _inputs(model, table, columns)
-    _check_numbers(model, parsed, inputs, len(table), place)
-    groups = None
+    problems, groups = inputs.problems(), None
+    if parsed is not None:
+        # Responses may be missing.
+        numeric = replace(parsed, unparsable=np.zeros(len(table), dtype=bool))
+        problems += check_rows(["-"] * len(table), numeric, levels=whole_levels(model)).problems
+    if problems:
+        raise InputError(f"{BadRows(len(table), problems, place=place).describe()}; correct the table")
     if parsed is not None:
         groups = clusters_of(table, columns.groups, np.arange(len(table)), [parsed.values])
     return model.drivers(
@@ -78,32 +83,21 @@ def effects_table(
     table: pd.DataFrame,
     columns: Roles,
     *,
-    method: str = "crossfit",
-    level: float = LEVEL,
-    n_refits: int = REFITS,
-    seed: int = 0,
     on_bad_rows: str = "error",
-    progress: Progress | None = None,
     place: Place = from_one,
+    **options: Any,
 ) -> EffectTable:
-    """Return effects of themes with their intervals, by a table: `model.estimate_effects` with names of columns.
-
-    place : describes the location of a row in errors.
-    """
+    """Return effects of themes with their intervals, by a table; options : as in `model.estimate_effects`."""
     rows, responses = _usable(model, table, columns, on_bad_rows, place)
     return model.estimate_effects(
         rows.groups,
         groups=rows.clusters,
-        method=method,
-        level=level,
-        n_refits=n_refits,
-        seed=seed,
         texts=rows.texts,
         responses=responses,
         sample_weight=rows.inputs.weight,
         covariates=rows.inputs.covariates,
         offset=rows.inputs.added,
-        progress=progress,
+        **options,
     )
 
 
@@ -118,8 +112,6 @@ def check_table(
 ) -> Check:
     """Check a model and a table; named rows are those of the table, from 1.
 
-    Parameters
-    ----------
     columns : covariates are those to compare residuals with, in addition to the model's.
     split : the texts.csv of the fit, to know which rows it held out; it counts only if rows and responses are the same.
     new : True if no row was used in training.
@@ -166,14 +158,9 @@ def report_table(
 ) -> int:
     """Write a model's report on a table, and return the number of rows known to be held out.
 
-    Parameters
-    ----------
-    split : the texts.csv of the fit, to know which rows it held out; it counts only if rows and responses are the same.
-    new : True if no row was used in training.
-    unit : name of one step of the response; by default the one of the fit.
+    split, new : as in `check_table`; unit : name of one step of the response, by default the one of the fit.
     settings : of the report; the response's name and excluded rows are filled in.
-    interval : a level such as .95 for intervals.
-    place : describes the location of a row in errors and notes on excluded rows.
+    interval, place : as in `drivers_table`.
     """
     from textsignal.report.page.render import write_report  # charts are slow to import
 
@@ -185,12 +172,9 @@ def report_table(
         held_out = held_out_rows(split, rows.numbers, responses, new)
         observed = replace(observed, groups=rows.groups, times=rows.times, held_out=held_out)
         (reading,) = model.readings([observed])
-    effects = None
-    if interval is not None:
-        effects = model.effects_of(reading, groups=rows.clusters, level=interval)
-    settings = replace(
-        page_settings(settings, columns, rows.dropped), response_name=columns.response, unit=unit or model.naming_.unit
-    )
+    effects = None if interval is None else model.effects_of(reading, groups=rows.clusters, level=interval)
+    settings = page_settings(settings, columns, rows.dropped)
+    settings = replace(settings, response_name=columns.response, unit=unit or model.naming_.unit)
     write_report(model, path, reading, settings, effects=effects, force=force)
     return int(held_out.sum())
 
@@ -207,30 +191,25 @@ def predict_table(
 
     Covariates are found by their names in training; offset : the column of the offset.
 
-    Columns: row (from 1), the table's columns to `keep` (names, or "all"), prediction (expected response), level (it
-    rounded), unknown (no known term: the mean shares were used, as for an empty text), and the probability of every
-    level; without levels where responses have none. Classes without an order have no mean: prediction is the most
-    probable one, and there is no level. For several responses the columns end in the response's name:
-    prediction_stars, p_stars_5.
+    Columns are as in `predict_batches`; level and probabilities only if the response has levels. Classes without an
+    order have no mean: prediction is the most probable one, and there is no level.
     """
     texts = held_texts(table, text)
     inputs = _inputs(model, table, Roles(text, offset=offset))
     of_all: Any = model.predictions(texts, covariates=inputs.covariates, offset=inputs.added)
     columns: dict[str, Any] = {"row": np.arange(1, len(texts) + 1)}
     if isinstance(of_all, Predictions):
-        of_classes = of_all.family.n_predictors > 1
-        columns["prediction"] = of_all.level("mode") if of_classes else of_all.mean
-        if hasattr(of_all.family, "levels") and not of_classes:
-            columns["level"] = of_all.level()
-        columns["unknown"] = of_all.unknown
-        columns |= {f"p_{level}": chances for level, chances in of_all.by_level.items()}
+        by_ending = {"": of_all}
     else:
+        by_ending = {f"_{name}": predictions for name, predictions in of_all.items()}
         columns["unknown"] = next(iter(of_all.values())).unknown
-        for name, predictions in of_all.items():
-            columns[f"prediction_{name}"] = predictions.mean
-            if hasattr(predictions.family, "levels"):
-                columns[f"level_{name}"] = predictions.level()
-            columns |= {f"p_{name}_{level}": chances for level, chances in predictions.by_level.items()}
+    for ending, predictions in by_ending.items():
+        of_classes = predictions.family.n_predictors > 1
+        columns[f"prediction{ending}"] = predictions.level("mode") if of_classes else predictions.mean
+        if hasattr(predictions.family, "levels") and not of_classes:
+            columns[f"level{ending}"] = predictions.level()
+        columns.setdefault("unknown", predictions.unknown)
+        columns |= {f"p{ending}_{level}": chances for level, chances in predictions.by_level.items()}
     made, kept = pd.DataFrame(columns), kept_columns(table, keep).reset_index(drop=True)
     if twice := [name for name in kept.columns if name in made.columns]:
         raise InputError(f"column {twice[0]!r} cannot be kept: predictions have one of that name; rename it")
@@ -239,7 +218,7 @@ def predict_table(
 
 def _usable(
     model: TextResponseModel, table: pd.DataFrame, columns: Roles, on_bad_rows: str, place: Place
-) -> tuple[TableRows, NDArray[np.float64]]:
+) -> tuple[TableRows, Vector]:
     """Return the usable rows of a table and their responses."""
     parsed = parsed_response(model, table, columns.response)
     bad = check_rows(column(table, columns.text, "text"), parsed, levels=whole_levels(model))
@@ -254,19 +233,7 @@ def _inputs(model: TextResponseModel, table: pd.DataFrame, columns: Roles) -> Mo
     return model_inputs(table, names, None, columns.offset, columns.weights)
 
 
-def _check_numbers(
-    model: TextResponseModel, response: ParsedResponse | None, inputs: ModelInputs, n_rows: int, place: Place
-) -> None:
-    """Raise if covariates, offset, weights or responses do not fit the model; responses may be missing."""
-    problems = inputs.problems()
-    if response is not None:
-        numeric = replace(response, unparsable=np.zeros(n_rows, dtype=bool))
-        problems += check_rows(["-"] * n_rows, numeric, levels=whole_levels(model)).problems
-    if problems:
-        raise InputError(f"{BadRows(n_rows, problems, place=place).describe()}; correct the table")
-
-
-def is_class(labels: ArrayLike, name: str) -> NDArray[np.float64]:
+def is_class(labels: ArrayLike, name: str) -> Vector:
     """Return (rows,) 1 if a label is the class of this name, 0 if it is another; NaN if missing."""
     return np.array([np.nan if missing(label) else float(str(label) == name) for label in as_column(labels)])
 
@@ -283,18 +250,13 @@ def parsed_response(model: TextResponseModel, table: pd.DataFrame, response: str
 def whole_levels(model: TextResponseModel) -> tuple[int, int] | None:
     """Return lowest and highest level, if all whole numbers between are levels too."""
     levels = np.asarray(getattr(model, "levels_", ()))
-    if (
-        model.family_.has_text
-        or not levels.size
-        or not np.array_equal(levels, np.arange(levels[0], levels[0] + levels.size))
-    ):
+    if model.family_.has_text or not levels.size:
         return None
-    return int(levels[0]), int(levels[-1])
+    whole = np.array_equal(levels, np.arange(levels[0], levels[0] + levels.size))
+    return (int(levels[0]), int(levels[-1])) if whole else None
 
 
-def held_out_rows(
-    split: pd.DataFrame | None, rows: NDArray[np.int64], responses: NDArray[np.float64], new: bool
-) -> NDArray[np.bool_]:
+def held_out_rows(split: pd.DataFrame | None, rows: Rows, responses: Vector, new: bool) -> Flags:
     """Return (rows,) True for rows known to be held out: all if `new`, or by the texts.csv of a fit to these rows."""
     if new or split is None or not {"row", "response", "held_out"} <= set(split.columns):
         return np.full(len(rows), new)

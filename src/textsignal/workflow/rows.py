@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from textsignal.arrays import Flags, Rows
+from textsignal.checks import check_choice, check_number
 from textsignal.data.read import column, groups_of
 from textsignal.data.roles import ModelInputs, Roles, model_inputs, only_held_out, with_problems
 from textsignal.data.rows import BadRows, ParsedResponse, check_responses, parse_response
@@ -20,6 +22,7 @@ from textsignal.families.responses import first_text, ordered_categories
 from textsignal.insight.inputs import Times, as_times
 from textsignal.insight.naming import check_interval
 from textsignal.reading.options import OF_ORDER, ResponseScale
+from textsignal.uncertainty.effects import FEWEST_GROUPS
 
 #: Families that are usually of whole numbers; a larger share of fractions than this is not a mistake.
 OF_WHOLE_NUMBERS = (
@@ -27,10 +30,10 @@ OF_WHOLE_NUMBERS = (
     *("poisson", "negative-binomial"),
 )
 MOST_BROKEN = 0.2
+#: What is done with rows that cannot be used.
+BAD_ROWS = ("error", "drop")
 #: Largest number of different texts for a column to be read as classes by default.
 AUTO_CLASSES = 20
-#: Smallest number of clusters for intervals.
-FEWEST_GROUPS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +45,7 @@ class TableRows:
     groups, times, clusters : (rows,) values of the columns by, over and groups; None if absent.
     """
 
-    numbers: NDArray[np.int64]
+    numbers: Rows
     dropped: str
     texts: list[str]
     inputs: ModelInputs
@@ -190,21 +193,15 @@ def range_of(response: ParsedResponse, family: str | Family) -> tuple[int, int] 
     return int(np.floor(known.min())), int(np.ceil(known.max()))
 
 
-def usable_rows(bad: BadRows, on_bad_rows: str) -> NDArray[np.int64]:
+def usable_rows(bad: BadRows, on_bad_rows: str) -> Rows:
     """Return the rows that can be used; raise if bad rows may not be dropped, or none is left."""
-    check_on_bad_rows(on_bad_rows)
+    check_choice("on_bad_rows", on_bad_rows, BAD_ROWS)
     if len(bad) and on_bad_rows == "error":
         raise InputError(f"{bad.describe()}. {bad.advice()}")
     rows = np.flatnonzero(~bad.mask)
     if rows.size == 0:
         raise InputError(f"no row is left: {bad.describe()}")
     return rows
-
-
-def check_on_bad_rows(given: str) -> None:
-    """Raise if the treatment of bad rows is unknown."""
-    if given not in ("error", "drop"):
-        raise InputError(f'on_bad_rows={given!r} is not known; give "error" or "drop"')
 
 
 def check_intervals(interval: float | None, groups: str | None, weights: str | None = None) -> None:
@@ -219,9 +216,7 @@ def check_intervals(interval: float | None, groups: str | None, weights: str | N
         )
 
 
-def clusters_of(
-    table: pd.DataFrame, name: str | None, rows: NDArray[np.int64], responses: Sequence[ArrayLike]
-) -> pd.Series | None:
+def clusters_of(table: pd.DataFrame, name: str | None, rows: Rows, responses: Sequence[ArrayLike]) -> pd.Series | None:
     """Return (rows,) clusters of dependent texts; None if not given. responses : of all rows of the table."""
     if name is None:
         return None
@@ -241,16 +236,13 @@ def check_holdout(share: float) -> None:
         raise InputError(f"holdout={share!r} must be at least 0 and below 1")
 
 
-def hold_out(
-    first_copies: NDArray[np.int64], share: float, seed: int, inputs: ModelInputs | None = None
-) -> NDArray[np.bool_]:
+def hold_out(first_copies: Rows, share: float, seed: int, inputs: ModelInputs | None = None) -> Flags:
     """Split rows as documented: a permutation by default_rng(seed), its first part for training.
 
     Copies of a text stay together: a model that has seen a text predicts its copies too well. If that leaves one side
     empty, nothing is held out. Nor are rows with a level of a category that no training row has.
     """
-    if seed < 0:
-        raise InputError(f"seed={seed} must be a whole number of at least 0")
+    check_number("seed", seed, least=0, whole=True)
     n_rows = len(first_copies)
     n_training = round((1 - share) * n_rows)
     if n_training == 0:
@@ -263,8 +255,6 @@ def hold_out(
     return flags if inputs is None else without_copies(flags, first_copies, only_held_out(inputs, flags))
 
 
-def without_copies(
-    flags: NDArray[np.bool_], first_copies: NDArray[np.int64], excluded: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
+def without_copies(flags: Flags, first_copies: Rows, excluded: Flags) -> Flags:
     """Return held-out flags, False for some rows and their copies."""
     return flags & ~np.isin(first_copies, first_copies[excluded])

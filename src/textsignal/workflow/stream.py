@@ -53,21 +53,13 @@ def predict_batches(
 
     Parameters
     ----------
-    model : TextResponseModel
-        Fitted.
-    source : path-like, list of these, table, dataset, reader, or iterable of tables
-        As in `read_batches`: "reviews/*.parquet" is a pattern.
-    text : str
-        Column that holds the texts. Covariates are found by their names in training.
-    keep : list of str, or "all"
-        Columns to carry over.
-    offset : str, optional
-        Column of the offset, if the model was fitted with one.
-    batch_rows, encoding, sheet, sep, notice
-        As in `read_batches`.
-    engine : Engine, optional
-        Whose workers read and predict, such as `engines.dask.DaskEngine(client)`: row groups of Parquet files, other
-        files whole, so that their predictions must fit into memory. By default threads of this process.
+    model : a fitted model.
+    source, batch_rows, encoding, sheet, sep, notice : as in `read_batches`: "reviews/*.parquet" is a pattern.
+    text : column that holds the texts. Covariates are found by their names in training.
+    keep : columns to carry over, or "all".
+    offset : column of the offset, if the model was fitted with one.
+    engine : whose workers read and predict, such as `engines.dask.DaskEngine(client)`: row groups of Parquet files,
+        other files whole, so that their predictions must fit into memory. By default threads of this process.
 
     Yields
     ------
@@ -87,7 +79,9 @@ def predict_batches(
     """
     columns = None
     if keep != "all":
-        columns = dict.fromkeys(_kept(keep), "output") | columns_for(model, Roles(text, offset=offset)).by_column
+        if isinstance(keep, str):
+            raise InputError(f'keep={keep!r} is not known; give a list of columns, or "all"')
+        columns = dict.fromkeys(keep, "output") | columns_for(model, Roles(text, offset=offset)).by_column
     source = read_batches(
         source, columns, batch_rows=batch_rows, encoding=encoding, sheet=sheet, sep=sep, notice=notice
     )
@@ -110,20 +104,11 @@ def predict_file(
 
     Parameters
     ----------
-    model, source, text, **options
-        As in `predict_batches`, whose tables are written: keep, offset, batch_rows, encoding, sheet, sep and engine.
-    output : path-like
-        CSV, TSV, JSON lines (.jsonl, .ndjson), plain or packed, or Parquet, by its name; JSON arrays (.json) and Excel
-        too, which are collected in memory.
-    force : bool
-        True to replace an existing file.
-    progress : function, optional
-        Called with the number of rows done.
-
-    Returns
-    -------
-    PredictedRows
-        Number of rows, and of rows without a word that the model knows.
+    model, source, text, **options : as in `predict_batches`, whose tables are written.
+    output : CSV, TSV, JSON lines (.jsonl, .ndjson), plain or packed, or Parquet, by its name; JSON arrays (.json) and
+        Excel too, which are collected in memory.
+    force : True to replace an existing file.
+    progress : called with the number of rows done.
 
     Examples
     --------
@@ -160,10 +145,13 @@ def _predicted(
 ) -> Iterator[pd.DataFrame]:
     for batch in _ahead(iter(source)):
         try:
-            _check_offset(batch, offset)
+            # Words would be parsed by all rows, not by those of a batch.
+            if offset is not None and (how := parse_response(column(batch.table, offset, "offset")).reading):
+                raise InputError(f"the offset is not written in numbers ({how}?); give numbers")
             table = predict_table(model, batch.table, text, keep=keep, offset=offset)
         except InputError as error:
-            raise InputError(_with_place(batch, error)) from error
+            message = error.counted_from(batch.row + 1) if isinstance(error, RowsError) else error
+            raise InputError(f"{batch.file}: {message}") from error
         yield table.assign(row=table["row"] + batch.first)
 
 
@@ -192,20 +180,3 @@ def _part(
     batches: Iterable[Batch], *, model: TextResponseModel, text: str, keep: str | Sequence[str], offset: str | None
 ) -> list[pd.DataFrame]:
     return list(_predicted(model, batches, text, keep, offset))
-
-
-def _with_place(batch: Batch, error: InputError) -> str:
-    """Prefix errors of a batch with its file; rows are counted within the file."""
-    return f"{batch.file}: {error.counted_from(batch.row + 1) if isinstance(error, RowsError) else error}"
-
-
-def _kept(keep: str | Sequence[str]) -> Sequence[str]:
-    if isinstance(keep, str):
-        raise InputError(f'keep={keep!r} is not known; give a list of columns, or "all"')
-    return keep
-
-
-def _check_offset(batch: Batch, offset: str | None) -> None:
-    """Raise if an offset is not numeric: parsing words depends on all rows."""
-    if offset is not None and (found := parse_response(column(batch.table, offset, "offset"))).reading:
-        raise InputError(f"the offset is not written in numbers ({found.reading}?); give numbers")

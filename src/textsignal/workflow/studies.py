@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from textsignal.families.auto import AUTO
 from textsignal.model import TextResponseModel
 from textsignal.reading.options import ResponseScale, scale_of
 from textsignal.text.tokens import SentenceTexts
-from textsignal.uncertainty.search import Progress, Search, search
+from textsignal.uncertainty.search import Search, search
 from textsignal.workflow.rows import responses_in, rows_to_fit
 
 #: File of finished tasks in the folder of results.
@@ -46,34 +46,22 @@ def compare_table(
     columns: Roles,
     model: TextResponseModel,
     *,
-    folds: int = 5,
     levels: tuple[int, int] | None = None,
-    seed: int = 0,
     on_bad_rows: str = "error",
-    n_jobs: int | None = -1,
-    progress: FoldProgress | None = None,
+    **options: Any,
 ) -> TableComparison:
     """Compare a model with simpler methods on a table, as `compare` does.
 
-    columns : `by` is held out together, such as a hotel; levels, on_bad_rows : as in `analyse`.
+    columns : `by` is held out together, such as a hotel; levels, on_bad_rows : as in `analyse`; options : of `compare`.
     """
     scale = scale_of(model.options)
     parsed = responses_in(table, columns.responses, [scale])
     rows = rows_to_fit(table, columns, [scale], parsed, levels=levels, on_bad_rows=on_bad_rows)
-    read = parsed[columns.response]
-    comparison = compare(
-        model.tokenise(rows.texts),
-        read.given[rows.numbers],
-        folds=folds,
-        groups=rows.groups,
-        model=model,
-        seed=seed,
-        n_jobs=n_jobs,
-        progress=progress,
-    )
+    given = parsed[columns.response].given[rows.numbers]
+    comparison = compare(model.tokenise(rows.texts), given, groups=rows.groups, model=model, **options)
     without_response = len(rows.numbers) - len(comparison.rows)
     comparison = replace(comparison, rows=rows.numbers[comparison.rows - 1] + 1)
-    return TableComparison(comparison, rows.dropped, read.reading, without_response)
+    return TableComparison(comparison, rows.dropped, parsed[columns.response].reading, without_response)
 
 
 def compare(
@@ -116,9 +104,7 @@ def compare(
     model = TextResponseModel() if model is None else model
     if not isinstance(model, TextResponseModel):
         raise InputError(f"model={model!r} must be a TextResponseModel; compare takes one response")
-    return compare_methods(
-        model, texts, responses, folds=folds, groups=groups, seed=seed, n_jobs=n_jobs, progress=progress
-    )
+    return compare_methods(model, texts, responses, folds, groups, seed, n_jobs, progress)
 
 
 def search_table(
@@ -126,28 +112,20 @@ def search_table(
     columns: Roles,
     folder: Path,
     *,
-    n_themes: Sequence[int] | None = None,
-    folds: int = 5,
     family: str = AUTO,
     levels: Any = None,
     on_bad_rows: str = "error",
-    language: str | None = "english",
-    max_terms: int | None = None,
     seed: int = 0,
-    n_jobs: int | None = -1,
-    progress: Progress | None = None,
+    **options: Any,
 ) -> Search:
     """Search for a number of themes, and write table.csv, a figure and a recommendation into a folder.
 
-    Finished tasks are kept there, so that a stopped search resumes.
+    Finished tasks are kept there, so that a stopped search resumes: the folder is new, empty, or of an earlier search.
 
-    Parameters
-    ----------
-    columns : `by` is held out together.
-    folder : output folder; it is new, empty, or of an earlier search.
-    on_bad_rows : "error", or "drop" to exclude empty texts and responses that cannot be used.
-    n_themes, folds, family, levels, language, max_terms, seed, n_jobs, progress : as in `search`.
+    columns, on_bad_rows : as in `compare_table`; family, levels and other options : as in `search`.
     """
+    from textsignal import plots  # matplotlib is slow to import
+
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"{folder} is a file; give the name of a folder")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / KEPT).exists():
@@ -158,28 +136,16 @@ def search_table(
     result = search(
         rows.texts,
         parsed[columns.response].given[rows.numbers],
-        n_themes=n_themes,
-        folds=folds,
         groups=None if rows.groups is None else np.asarray(rows.groups),
         family=family,
         levels=levels,
-        language=language,
-        max_terms=max_terms,
         random_state=seed,
-        n_jobs=n_jobs,
         resume=folder / KEPT,
-        progress=progress,
+        **options,
     )
-    write_search(result, folder)
-    return result
-
-
-def write_search(result: Search, folder: Path) -> None:
-    """Write table.csv, search.png, search.svg and recommendation.txt."""
-    from textsignal import plots  # matplotlib is slow to import
-
     folder.mkdir(parents=True, exist_ok=True)
     write_csv(result.table, folder / "table.csv", float_format="%.6g")
     (folder / "recommendation.txt").write_text(result.recommendation + "\n", encoding="utf-8")
     for ending in ("png", "svg"):
         plots.search(result).savefig(folder / f"search.{ending}")
+    return result

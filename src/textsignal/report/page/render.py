@@ -32,7 +32,7 @@ from textsignal.report.values.data import ReportedModel, ReportedModels, ReportS
 from textsignal.report.values.prepare import ReportData, prepare
 from textsignal.report.values.wording import count, mean_response, number, percent, points, signed_points, stances
 from textsignal.text.tokens import read_sentences
-from textsignal.uncertainty.effect_table import EffectTable
+from textsignal.uncertainty.effects import EffectTable
 
 #: Scripts of the page, in this order.
 SCRIPTS = (

@@ -18,7 +18,7 @@ from textsignal.report.values.texts import Bar, ReportTexts
 from textsignal.report.values.wording import one_line, visible
 from textsignal.text.tokenise import located_words
 from textsignal.text.tokens import SentenceTexts
-from textsignal.uncertainty.effect_table import EffectTable, with_intervals
+from textsignal.uncertainty.effects import EffectTable, with_intervals
 from textsignal.uncertainty.stability import QUICK_REFITS, STABLE, quick_stability
 
 #: Terms on a card.

@@ -29,7 +29,7 @@ from textsignal.report.values.texts import (
 )
 from textsignal.report.values.wording import one_line, short_numbers, visible
 from textsignal.uncertainty.checks import Finding
-from textsignal.uncertainty.effect_table import EffectTable
+from textsignal.uncertainty.effects import EffectTable
 
 LIBRARIES = ("textsignal", "numpy", "scipy", "scikit-learn", "altair", "vl-convert-python")
 
