@@ -261,13 +261,7 @@ Levels = Annotated[
 
 
 def families_of(given: list[str] | None, responses: list[str]) -> str | dict[str, str]:
-    """Return the family of all responses, or a mapping from their names.
-
-    Examples
-    --------
-    >>> families_of(["ordinal"], ["stars"]), families_of(["stars=ordinal"], ["stars", "votes"])
-    ('ordinal', {'stars': 'ordinal'})
-    """
+    """Return the family of all responses, or a mapping from their names."""
     if not given:
         return FAMILIES[0]
     pairs = [each.rpartition("=") for each in given]

@@ -82,13 +82,7 @@ def search(
 
 
 def numbers_in(listed: str) -> list[int]:
-    """Whole numbers, parted by commas; 5-8 stands for all from 5 to 8.
-
-    Examples
-    --------
-    >>> numbers_in("3,5-8")
-    [3, 5, 6, 7, 8]
-    """
+    """Return whole numbers separated by commas; 5-8 stands for all from 5 to 8."""
     found: list[int] = []
     for part in listed.split(","):
         ends = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", part)

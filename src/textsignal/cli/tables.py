@@ -27,13 +27,7 @@ ENGINES = ("local", "dask")
 
 
 def is_source(files: Sequence[str], *requested: object) -> bool:
-    """True if rows are read in batches: of several files, a pattern or a folder, or if requested.
-
-    Examples
-    --------
-    >>> is_source(["reviews.csv"], None), is_source(["reviews-*.csv"], None), is_source(["reviews.csv"], "4GB")
-    (False, True, True)
-    """
+    """True if rows are read in batches: of several files, a pattern or a folder, or if requested."""
     first = Path(files[0])
     pattern = has_magic(str(first)) and not first.exists()
     return len(files) > 1 or pattern or first.is_dir() or any(each is not None for each in requested)

@@ -68,12 +68,6 @@ def obvious_columns(
 
     Texts are the only column of words, or else the one whose cells are much longer than those of any other. The
     response is the column called `response`, or else the only column of numbers.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"city": ["Rome"], "review": ["The staff were friendly and helpful."], "stars": [5]})
-    >>> obvious_columns(table, None) == Roles("review", ("stars",))
-    True
     """
     if text is None:
         words = {str(name): cells for name, cells in table.items() if name not in responses and _are_words(cells)}

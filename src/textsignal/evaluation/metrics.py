@@ -34,13 +34,6 @@ def calibration_table(y: ArrayLike, predicted: ArrayLike, n_bins: int = 10) -> p
 
     Columns: predicted, observed (means), standard_error (of the mean response, NaN for a single text), documents.
     Texts of equal predictions share a bin, so there may be fewer bins than `n_bins`.
-
-    Examples
-    --------
-    >>> calibration_table([1, 2, 4, 5], [2, 2, 4, 4], n_bins=2)
-       predicted  observed  standard_error  documents
-    0        2.0       1.5             0.5          2
-    1        4.0       4.5             0.5          2
     """
     if not isinstance(n_bins, int | np.integer) or n_bins < 1:
         raise InputError(f"n_bins={n_bins!r} must be a whole number of at least 1")

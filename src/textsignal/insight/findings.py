@@ -126,16 +126,6 @@ class Drivers(pd.DataFrame):
     r"""A table of drivers with findings in sentences, what to fix first and what to keep; a notebook shows both.
 
     Operations on it, such as selecting rows, return an ordinary DataFrame.
-
-    Examples
-    --------
-    >>> row = {"label": "noise", "mentions": 0.3, "praise": 0.1, "complaints": 0.5, "cost": 0.06, "gain": 0.0}
-    >>> table = pd.DataFrame([row | {"mean_response": 3.1, "mean_elsewhere": 4.0}])
-    >>> for finding in Drivers.of(table, Naming("rating", "stars")).findings().to_fix:
-    ...     print(finding.replace(". ", ".\n"))
-    “noise”: mentioned in 30% of texts, with complaints in 50% of these.
-    Where it is mentioned, the average rating is 3.1 instead of 4.0.
-    Without the complaints, the average would be 0.06 stars higher.
     """
 
     _metadata: ClassVar[list[str]] = ["naming"]

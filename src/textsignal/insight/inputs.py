@@ -41,11 +41,6 @@ def as_times(over: ArrayLike | pd.Series, n: int, rows: NDArray[np.int64] | None
     """Return (texts,) the day of each, NaT if it has none.
 
     rows : (texts,) row numbers from 0 for error messages; None if consecutive.
-
-    Examples
-    --------
-    >>> as_times(["August 24, 2015", None, "May 1, 2016"], 3)
-    array(['2015-08-24',        'NaT', '2016-05-01'], dtype='datetime64[D]')
     """
     cells = _column(over, n, "over", "date")
     cells = cells.mask(cells.map(lambda cell: isinstance(cell, str) and not cell.strip()).astype(bool))

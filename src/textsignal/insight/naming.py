@@ -26,13 +26,6 @@ class Naming:
     given : covariates that effects are conditional on, "" if none.
     event : for a response with two values, the one whose share is the mean; "" otherwise.
     is_class : True if the event is one of several classes, against all others.
-
-    Examples
-    --------
-    >>> Naming("overall_rating", "stars").subject
-    'the overall rating'
-    >>> Naming("rating", "stars").amount(0.0612), Naming("bought", "percentage points", event="1").amount(0.0612)
-    ('0.06 stars', '6.1 percentage points')
     """
 
     response: str = "response"

@@ -121,17 +121,6 @@ def infer_weights(
     tol : a text is done if its loss is provably within this, relative to its total, of the minimum; 1e-4 by default.
     max_iter, n_jobs : maximum number of steps for one text; threads.
     compute : the engine and kernels to use, in place of `n_jobs` threads and the compiled kernels.
-
-    Examples
-    --------
-    >>> topics = np.array([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]])
-    >>> X = sp.csr_array(np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 0.0]]))
-    >>> result = infer_weights(X, topics, fallback=np.array([0.5, 0.5]))
-    >>> result.weights.round(2)
-    array([[2. , 0. ],
-           [0.5, 0.5]])
-    >>> result.unknown
-    array([False,  True])
     """
     options = {"smoothing": smoothing, "tol": tol, "fallback": fallback}
     extra = [name for name, value in options.items() if value is not None]

@@ -453,13 +453,7 @@ def with_intervals(drivers: pd.DataFrame, effects: EffectTable) -> pd.DataFrame:
 
 
 def holm(p_values: Vector) -> Vector:
-    """Return Holm's p values, corrected for all tests together; NaN if not tested.
-
-    Examples
-    --------
-    >>> holm(np.array([0.01, 0.04, np.nan, 0.03]))
-    array([0.03, 0.06,  nan, 0.06])
-    """
+    """Return Holm's p values, corrected for all tests together; NaN if not tested."""
     known = np.flatnonzero(~np.isnan(p_values))
     order = known[np.argsort(p_values[known], kind="stable")]
     corrected = np.full(len(p_values), np.nan)
