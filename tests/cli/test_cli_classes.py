@@ -127,7 +127,7 @@ def test_explain_is_of_the_predicted_class_or_of_the_one_requested(out, call, ca
 def test_a_report_is_of_one_class_and_knows_what_was_held_out(out, call, capsys, tmp_path):
     given = ["report", out / "model", out.parent / "reviews.csv", *COLUMNS, "--documents", 5]
     assert call(*given, "-o", tmp_path / "page.html") == 2
-    assert "give --class with one of bad, fair, so good" in capsys.readouterr().err
+    assert "choose one with --class: bad, fair, so good" in capsys.readouterr().err
     assert call(*given, "--class", "bad", "-o", tmp_path / "page.html") == 0
     assert "No row is known to be held out" not in capsys.readouterr().err
     assert "What moves “Kind: bad”" in (tmp_path / "page.html").read_text(encoding="utf-8")

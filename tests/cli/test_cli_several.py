@@ -75,7 +75,7 @@ def test_themes_and_drivers_are_of_all_responses_or_of_one(out, call, tmp_path):
 def test_explain_and_report_are_of_one_response(out, call, capsys, tmp_path):
     assert call("explain", out / "model", "Dirty room.", "--response", "Stars") == 0
     assert call("explain", out / "model", "Dirty room.") == 2
-    assert "give --response with one of Stars, Come back" in capsys.readouterr().err
+    assert "choose one with --response: Stars, Come back" in capsys.readouterr().err
     assert call("explain", out / "model", "Dirty room.", "--response", "Votes") == 2
     given = ["--text", "Review", "--response", "Stars", "-o", tmp_path / "page.html", "--documents", 5]
     assert call("report", out / "model", out.parent / "reviews.csv", *given) == 0
@@ -92,7 +92,11 @@ def test_options_of_one_response_are_refused(out, call, capsys, tmp_path, option
 
 @pytest.mark.parametrize(
     ("given", "message"),
-    [(["odd"], "odd is not known"), (["Votes=poisson"], "'Votes' is none"), (["ordinal", "Stars=ordinal"], "name the")],
+    [
+        (["odd"], "odd is not known"),
+        (["Votes=poisson"], "'Votes' is not one of"),
+        (["ordinal", "Stars=ordinal"], "name the"),
+    ],
 )
 def test_invalid_families_are_refused(given, message):
     with pytest.raises(InputError, match=message):

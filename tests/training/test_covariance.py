@@ -60,7 +60,7 @@ def test_names_and_order_of_groups_and_documents_without_a_response_do_not_matte
     np.testing.assert_allclose(clustered_sandwich(*more), plain)
 
 
-def test_one_group_says_nothing(case):
+def test_one_group_is_refused(case):
     columns, _, _, hessian, slopes = case
-    with pytest.raises(InputError, match="1 groups of 600 documents"):
+    with pytest.raises(InputError, match="there are 1 and 600"):
         clustered_sandwich(columns, slopes, hessian, np.zeros(N, int))
