@@ -377,8 +377,8 @@ def clustered_sandwich(columns: Vector, slopes: Vector, hessian: Vector, groups:
     n_columns = int(np.linalg.matrix_rank(hessian, hermitian=True))
     if n_groups < 2 or n_texts <= n_columns:
         raise InputError(
-            f"standard errors robust to groups need at least 2 groups and {n_columns + 1} texts with a response, but there "
-            f"are {n_groups} and {n_texts}"
+            f"standard errors robust to groups need at least 2 groups and {n_columns + 1} texts with a response, but "
+            f"there are {n_groups} and {n_texts}"
         )
     numbers = np.unique(groups, return_inverse=True)[1]
     sums = np.zeros((int(numbers.max()) + 1, columns.shape[1]))
