@@ -47,7 +47,7 @@ NOTES = """## How it was measured
   methods, a sentence mostly about a topic, in the first {reach:,} documents.
 - **Stability**: {samples} subsamples of 80% of the training side; cosines of matched topics (Hungarian), mean over
   all pairs.
-- **Permuted responses**: R2 on a test side that is permuted too. Cost is how much the mean rating would rise without the
+- **Permuted responses**: R2 on a test side that is permuted too. Cost is the rise of the mean rating without the
   negative contributions of a topic; for topic models a contribution is share times effect relative to the average text,
   so a large topic has a cost even if its share hardly varies. For themes, predictive and joint, the largest cost of
   five permutations; one permutation for the others.
