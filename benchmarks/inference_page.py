@@ -26,34 +26,36 @@ effects.summary()
 ts.plots.intervals(effects, "cost")
 model.estimate_effects(by=hotels)  # of each group, and its difference to the others
 model.estimate_effects(groups=hotels)  # reviews of one hotel depend on each other: cluster-robust
-model.estimate_effects(method="bootstrap")  # or "plugin": conditional on the themes, and too narrow
-model.drivers(interval=0.95)  # ranges beside cost and gain
+model.estimate_effects(method="bootstrap")  # or "plugin": conditional on the themes, too narrow
+model.drivers(interval=0.95)  # intervals next to cost and gain
 ```
 
-## How
-1. **Tone that has not seen the response.** The GLM on themes (level 2) reads every text by tone of a fit that left it
-   out. It is fitted once more without shrinkage, with a constant for each fold, since a shrunken number has no honest
-   interval. So estimates differ a little from those of `drivers()`, which are shrunk and predict better.
-2. **Influence functions.** Each number (cost, gain, reach, tone, speaking, gamma) is a mean over texts; what each text
-   does to it, through its own part and the coefficients (HC2), gives the variance; summed over groups first, the
-   cluster-robust one. Cost keeps the texts with complaints fixed and may be negative, so that under no effect it
-   is below 0 as often as above.
-3. **Halves show what the formula ignores.** Tone was learnt from responses too, and folds learn from each other: with
-   no effect the formula's z has a standard deviation of 1.1 to 1.2, and with strong effects its standard errors are
-   three quarters of the truth. So texts (or whole groups) are cut in two halves eight times, each half learns tone by
-   itself, and the squared differences of their estimates are compared with what both formulas promise. Variances are
-   multiplied by the mean ratio over themes and cuts, one number for each kind of quantity, at least 1. Halves also
-   show what is missing: cost and gain are too small where tone is not known well, by what falls as n^(-2/3) in
-   simulations, so what all texts have above their halves, over 2^(2/3) - 1, is still missing. In standard errors that
-   is similar for all themes; its mean is added. Where gammas are not distinguishable from noise (root mean
-   square of z below 3), nothing is added.
-4. **Bootstrap** draws texts (or whole groups) with replacement, moves themes from where they are, places sentences and
-   fits level 2 anew; standard errors are how far refits spread, widened by 3. (Their percentiles are not used: refits
-   spread more on the side away from 0, and between their own 2.5% and 97.5% lies the truth in 92% of cases only, with
-   20 themes and no effect.)
-5. **Many themes at once:** `p_holm` (Holm) holds for all themes of one quantity together; intervals are for one each.
+## How it works
+1. **Tone from a fit that has not seen the response.** The GLM on themes (level 2) reads every text by tone from a fit
+   that excluded the text. It is then refitted without shrinkage, with a constant for each fold, because a shrunken
+   estimate has no valid interval. Estimates therefore differ slightly from those of `drivers()`, which are shrunk and
+   predict better.
+2. **Influence functions.** Each quantity (cost, gain, mentions, tone, speaking, gamma) is a mean over texts. Its
+   variance follows from the influence of each text, both directly and through the coefficients (HC2). Summing
+   influences over groups first gives the cluster-robust variance. Cost keeps the set of texts with complaints fixed and
+   may be negative, so that without an effect it falls below 0 as often as above.
+3. **Halves measure what the formula ignores.** Tone was learnt from responses too, and folds learn from each other:
+   without an effect the formula's z has a standard deviation of 1.1 to 1.2, and with strong effects its standard errors
+   are three quarters of the true ones. So texts (or whole groups) are split into two halves eight times, each half
+   learns tone separately, and the squared differences of their estimates are compared with those that the two formulas
+   predict. Variances are multiplied by the mean ratio over themes and splits, one factor per kind of quantity, ≥ 1.
+   Halves also measure bias: cost and gain are too small if tone is estimated imprecisely, by an amount that decreases
+   as n^(-2/3) in simulations. The remaining bias is therefore the difference between the estimate from all texts and
+   those from halves, divided by 2^(2/3) - 1. In units of the standard error it is similar for all themes; its mean is
+   added. If gammas are not distinguishable from noise (root mean square of z below 3), nothing is added.
+4. **Bootstrap** resamples texts (or whole groups) with replacement, updates themes from their fitted values, assigns
+   sentences to themes and refits level 2. Standard errors are the spread of the refits, widened by step 3. (Percentiles
+   of the refits are not used: refits spread more on the side away from 0, and their 2.5% and 97.5% percentiles enclose
+   the truth in only 92% of cases with 20 themes and no effect.)
+5. **Many themes at once:** `p_holm` (Holm) is valid for all themes of one quantity jointly; each interval is for a
+   single theme.
 
-Intervals are about the themes that the model has: whether these come back is what `model.stability()` says.
+Intervals refer to the themes of the model: `model.stability()` measures whether these themes are reproduced.
 """
 
 
@@ -84,10 +86,10 @@ def _null(lines: Sequence[Line]) -> str:
     return "\n".join(
         [
             "## No effect",
-            "Ratings permuted, so that nothing in the texts goes with them; nine in ten replicates have 400 texts, the",
-            "others 2,000. Share of |z| above 1.96 (nominal .05), and coverage of 95% intervals for cost and gain.",
+            "Ratings are permuted, so they are unrelated to the texts. Nine in ten replicates have 400 texts, the",
+            "others 2,000. Columns are the share of |z| above 1.96 (nominal .05) and the coverage of 95% intervals.",
             "",
-            _table([*head, "covers cost", "covers worth"], rows),
+            _table([*head, "covers cost", "covers gain"], rows),
             "",
             "Tone of mentions is a product of two numbers that are both close to 0 here, so it is rarely significant.",
             "",
@@ -169,8 +171,8 @@ def _truth(lines: Sequence[Line]) -> str:
         [
             "## A known truth",
             "`synthetic_reviews(opinions=True)`: each review praises, criticises or mentions three of eight aspects.",
-            "Nine themes are learnt (words that judge nothing make one) and matched to aspects. Coverage of 95%",
-            "intervals, and power at .05. The oracle is the GLM on the true tones, which are unknown in practice.",
+            "Nine themes are learnt (words without judgement form one) and matched to aspects; coverage of 95%",
+            "intervals and power at .05 follow. The oracle is the GLM on the true tones, unknown in practice.",
             "",
             *tables,
         ]
@@ -192,7 +194,7 @@ def _groups(lines: Sequence[Line]) -> str:
         [
             "## Groups",
             f"4,000 reviews of 40 hotels, {len(cells)} replicates. Hotels differ in tone, and in",
-            "their ratings (standard deviation .65 on the logit) for reasons that no text names. Costs of all aspects:",
+            "their ratings (standard deviation .65 on the logit) for reasons absent from the texts. Costs:",
             "",
             _table(["errors", "coverage", "error / true spread"], rows),
             "",
@@ -208,17 +210,17 @@ def _real(lines: Sequence[Line]) -> str:
         inside = np.abs(one - other) <= 1.96 * np.sqrt(2) * error
         said += [
             f"**Halves of hotel_reviews_10k** ({len(halves)} cuts, {one.shape[1]} themes of the first; each learns",
-            "tone by itself): the second half's cost lies in the 95% prediction interval from the first (estimate",
+            "tone on its own): the second half's cost lies in the 95% prediction interval from the first (estimate",
             f"± 1.96 √2 standard errors) for **{inside.mean():.1%}** of themes.",
             "",
         ]
     if aspects:
         rows = [[aspect, *of[:2], f"{of[2]:.2f}", f"{of[3]:.2f} to {of[4]:.2f}"] for aspect, of in aspects[0].items()]
         said += [
-            "**hotel_aspect_ratings_6k**, themes and tone from overall ratings alone. Mean tone about a theme where it",
-            "is mentioned, and mean rating of an aspect by the same guests, over hotels with five such reviews.",
-            "The theme is chosen on one half of the hotels (partial correlation given the overall rating), the rank",
-            "correlation is over the other half, with a bootstrap interval over hotels:",
+            "**hotel_aspect_ratings_6k**, themes and tone from overall ratings only: correlation of the mean tone of",
+            "a theme's mentions with the same guests' mean rating of an aspect, over hotels with five such reviews.",
+            "The theme is chosen on one half of the hotels (partial correlation given the overall rating); the rank",
+            "correlation is computed on the other half, with a bootstrap interval over hotels:",
             "",
             _table(["guests' aspect", "theme", "hotels", "Spearman", "95%"], rows),
             "",
@@ -243,17 +245,18 @@ def _time(lines: Sequence[Line]) -> str:
     )
 
 
-CLOSING = """## What it is not
-- Intervals are about associations in texts like these. A cost is a what-if on the model, not what a repair would bring.
-- Tone is learnt relative to a text's length, and its zero is where the words' effects add up to nothing. Where reviews
-  name very different numbers of aspects, or ratings pile up at one end, costs and gains of a simulation come out up to
-  a tenth too small, or one too small and the other too large: `synthetic_reviews(opinions=True)` has three aspects in
-  every review and ratings around 3. That design was chosen after seeing this bias in others.
-- On real reviews the mean cost hardly depends on how many texts tone was learnt from (hotels: .059 with 625 texts, .060
-  with 10,000), so shrinkage of tone explains little of it there.
-- With 400 texts and eight strong themes intervals cover 87%: halves of 200 texts are too small to show the
-  error of tone. Rely on them from about 2,000 texts on; under no effect they are valid with 400 too.
-- The factor of step 3 is one for all themes of a model; a theme whose tone depends on words only it uses may need more.
+CLOSING = """## Limitations
+- Intervals describe associations in texts like these. A cost is a what-if on the model, not the effect of a repair.
+- Tone is learnt relative to the length of a text, and its zero is where the effects of words add up to nothing. If
+  reviews differ strongly in their number of aspects, or ratings pile up at one end, simulated costs and gains are up to
+  a tenth too small, or one is too small and the other too large. `synthetic_reviews(opinions=True)` has three aspects
+  in every review and ratings around 3; that design was chosen after seeing this bias in others.
+- On real reviews the mean cost hardly depends on the number of texts that tone was learnt from (hotels: .059 with 625
+  texts, .060 with 10,000), so shrinkage of tone explains little of the bias there.
+- With 400 texts and eight strong themes intervals cover 87%: halves of 200 texts are too small to measure the error of
+  tone. Rely on intervals from about 2,000 texts on; without an effect they are valid with 400 too.
+- The factor of step 3 is shared by all themes of a model; a theme whose tone depends on words that only it uses may
+  need a larger one.
 
 `make inference` computes all of this (about two hours on two cores) and writes this page.
 """

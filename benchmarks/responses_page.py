@@ -9,27 +9,27 @@ from typing import Any
 
 import responses_real as real
 
-HEAD = """# Responses: probabilities that can be believed, and numbers of other kinds
+HEAD = """# Responses: calibrated probabilities, and responses of other kinds
 
-Made by `make responses`; the sets are not in this repository. 80% of every set trains, the rest is predicted; numbers
-are means over {splits} splits. `family="auto"` is the default of `TextResponseModel`: it looks at the response and
-takes, of those that fit, the family with the best log score on texts held back in training.
+Made by `make responses`; the data sets are not in this repository. 80% of every set is used for training and the rest
+for testing; numbers are means over {splits} splits. `family="auto"` is the default of `TextResponseModel`: of the
+families that suit the response, it chooses the one with the best log score on texts held out during training.
 
 ## Levels
 
-* **Log loss**: minus the mean logarithm of the probability that was given to what happened; the smaller, the better.
-  *Frequencies* ignores the text: every test text gets the shares of levels in training. *Logistic* is scikit-learn's
-  multinomial logistic regression on 2,000 terms in rows of norm 1, its penalty chosen by cross-validation.
+* **Log loss**: minus the mean logarithm of the probability assigned to the observed level; lower is better.
+  *Frequencies* ignores the text: every test text is assigned the shares of levels in training. *Logistic* is
+  scikit-learn's multinomial logistic regression on 2,000 terms in rows of norm 1, with a cross-validated penalty.
 * **Lower in**: splits in which *auto* has a lower log loss than all three others. The first split is the documented
   one (`default_rng(0)`).{exceptions}
-* **Middle 90%**: share of test responses in the middle 90% of their predicted distributions. A level takes up the
-  stretch from P(below it) to P(up to it) and counts as far as that lies between 5% and 95% (Czado, Gneiting and Held,
-  2009, whose histograms the report shows). Where levels are few, an interval of whole levels must cover more than
-  its level, so its coverage is not informative; this share is 90% wherever probabilities are right.
-* **R2** is that of the expected response.
-* *Half steps* is the mean of two ratings, *2 to 10* the sum of two. *1 to 10* is drawn at random: 4,000 short reviews
-  with a scale of ten that piles up at both ends (11.5% at the lowest) and follows their stars so loosely that text
-  explains about a fifth of it.
+* **Middle 90%**: share of test responses in the middle 90% of their predicted distributions. A level covers the range
+  from P(below it) to P(up to it) and counts with the fraction of it between 5% and 95% (Czado, Gneiting and Held, 2009,
+  whose histograms the report shows). With few levels, an interval of whole levels necessarily covers more than its
+  nominal level, so its coverage is not informative; this share is 90% whenever the probabilities are correct.
+* **R2** is computed from the expected response.
+* *Half steps* is the mean of two ratings, *2 to 10* their sum. *1 to 10* has simulated ratings: 4,000 short reviews
+  with a ten-level scale that piles up at both ends (11.5% at the lowest) and follows their stars so loosely that the
+  text explains about a fifth of it.
 """
 COLUMNS = (
     "set",
@@ -38,7 +38,7 @@ COLUMNS = (
     "binomial",
     "**auto**",
     "lower in",
-    "auto took",
+    "auto chose",
     "R2 binomial",
     "R2 auto",
     "middle 90%",
@@ -47,22 +47,22 @@ OTHERS = ("frequencies", "logistic", "binomial")
 
 REAL_HEAD = """## Other kinds
 
-Held out, beside GLMs with a ridge penalty that is tuned by cross-validation on the training side: logistic regression,
-Poisson and negative binomial regression, and linear regression; on the same 2,000 terms as above, and on words and
-pairs of words (tf-idf of 1-2-grams, 26,000 of wine and 48,000 of clothing). *Ahead* is by how much textsignal is above
-the better of both, in the mean and in the worst split. The negative binomial's deviance has one dispersion
-for all, that of the training counts. Covariates are logarithm of the price (and whether it is missing), country and
-variety, those of fewer than 10 training wines as one; ridge has them beside words, standardised, in a size that is
-tuned too.
+Held-out performance compared with GLMs with a ridge penalty tuned by cross-validation on the training side: logistic
+regression, Poisson and negative binomial regression, and linear regression. They use the same 2,000 terms as above, or
+words and word pairs (tf-idf of 1-2-grams, 26,000 for wine and 48,000 for clothing). *Ahead* is the lead of textsignal
+over the better of the two, as a mean and in the worst split. The negative binomial's deviance uses one dispersion for
+all, estimated from the training counts. Covariates are the logarithm of the price (and whether it is missing), country
+and variety, with categories of fewer than 10 training wines merged; ridge uses them in addition to words, standardised
+and multiplied by a factor that is also tuned.
 """
 MISSING_HEAD = """## Missing responses
 
-R2 of ratings in hotel_reviews_10k where nine tenths of 8,000 training reviews have no rating, beside a fit to the
-labelled tenth alone; the test reviews are the same for all three draws of the tenth.
+R2 of ratings in hotel_reviews_10k where nine tenths of 8,000 training reviews have no rating, compared with a fit to
+the labelled tenth only; the test reviews are the same for all three draws of the tenth.
 """
 SEVERAL_HEAD = """## Several responses
 
-R2 of the seven ratings in hotel_aspect_ratings_6k, by one fit with shared themes and by a fit of each alone.
+R2 of the seven ratings in hotel_aspect_ratings_6k, from one fit with shared themes and from separate fits.
 """
 
 
@@ -78,7 +78,7 @@ def page(stars: Sequence[dict[str, Any]], others: Sequence[dict[str, Any]]) -> s
     columns = ("response", "measure", "**textsignal**", *(f"ridge, {peer}" for peer in real.PEERS), "ahead")
     lines = [line for line in real.LINES if line.others == real.PEERS]
     parts += [REAL_HEAD, _table(columns, [_compared(line, values) for line in lines])]
-    columns = ("draw", "all texts", "the labelled tenth alone", "difference")
+    columns = ("draw", "all texts", "the labelled tenth only", "difference")
     rows = [(real.MISSING, split, str(split)) for split in real.SPLITS]
     (tenth,) = (line.others[0] for line in real.LINES if line.name == real.MISSING)
     parts += [MISSING_HEAD, _table(columns, [_pair(*row, tenth, values) for row in rows])]

@@ -14,54 +14,55 @@ import textsignal as ts
 from textsignal.evaluation.methods import NMF_UPDATES
 from textsignal.reading.options import TOPIC_TERMS
 
-HEAD = """# Skill beside other methods
+HEAD = """# Skill compared with other methods
 
-Made by `benchmarks/skill.py`; do not edit by hand. To make it again:
+Made by `benchmarks/skill.py`; do not edit by hand. To regenerate it:
 
 ```sh
 make skill                                # computes what is not finished yet, then writes this page
 python benchmarks/skill.py --render       # writes this page from finished cells alone
 ```
 
-The review sets are not part of this repository: `make skill SKILL="--data FOLDER"` says where they are.
+The review sets are not part of this repository: `make skill SKILL="--data FOLDER"` names their folder.
 """
 
 NOTES = """## How it was measured
 
-Split s takes `p = numpy.random.default_rng(s).permutation(rows)` and trains on the first 80%; s = 0, 1, 2. Numbers are
-means over the {n_splits} splits, with ± half the range for R2. The splits share rows, so this range is not a
-standard error. All methods of a table see the same terms: our `TextVectorizer` with its own stop list, the {raw} most
-frequent words of the training texts, cut to the number of terms in the heading. Ridge on 1-2-grams and the mean do
-not depend on them and stand in both tables. All have {topics} topics, seed {seed} and one thread. Ratings run from 1 to
-5, Binomial(4); those of wine from 80 to 100, Binomial(20). clothing_10k is the first 10,000 rows of
+Split s uses `p = numpy.random.default_rng(s).permutation(rows)` and trains on the first 80%; s = 0, 1, 2. Numbers are
+means over the {n_splits} splits, with ± half the range for R2. The splits share rows, so this range is not a standard
+error. All methods in a table use the same terms: our `TextVectorizer` with its own stop list, the {raw} most frequent
+words of the training texts, reduced to the number of terms in the heading. Ridge on 1-2-grams and the mean do not
+depend on the terms and appear in both tables. All use {topics} topics, seed {seed} and one thread. Ratings range from 1
+to 5, Binomial(4); those of wine from 80 to 100, Binomial(20). clothing_10k is the first 10,000 rows of
 clothing_reviews_22k.
 
-- **R2** and **RMSE** are of the expected response on the test texts, as predicted, neither rounded nor clipped.
+- **R2** and **RMSE** are computed from the expected response on the test texts, neither rounded nor clipped.
 - **Deviance explained** is 1 - deviance / (deviance of the training mean), binomial, for all methods. Predictions of
-  linear methods can leave the scale, so for this column all are kept {margin:.0%} of its width away from its ends.
+  linear methods can leave the scale, so for this measure the predictions of all methods are kept {margin:.0%} of the
+  width of the scale away from its ends.
 - **NPMI** is the mean over topics and over all pairs of a topic's ten most probable terms, by co-occurrence in the
   training texts; a pair that never co-occurs counts -1.
 - **Exclusivity** is the mean over topics and their ten most probable terms of p(term given topic), divided by its sum
   over all topics.
-- **Seconds** are processor time of fitting and predicting in one thread; other work on the machine can lengthen
+- **Seconds** are processor time for fitting and predicting in one thread; other work on the machine can increase
   them. Counting words is excluded, except for 1-2-grams.
 
-The methods, with a package's own defaults where nothing else is said:
+The methods use the defaults of their packages unless stated otherwise:
 
 - *the paper's X* is TF-IDF; *l2 X* is counts with rows of norm 1. Ridge is scikit-learn's `RidgeCV` with five folds.
-- *binomial GLM*: scikit-learn's `LogisticRegression` on every text once as success and once as failure, weighted by the
-  response; a fifth of the training part chooses the penalty.
-- *1-2-grams*: all in two training texts or more, stop words kept, rows of norm 1.
+- *binomial GLM*: scikit-learn's `LogisticRegression`, with every text entered once as a success and once as a failure,
+  weighted by the response; the penalty is chosen on a fifth of the training part.
+- *1-2-grams*: all that occur in two training texts or more, stop words kept, rows of norm 1.
 - *two-stage*: scikit-learn's KL-`NMF` of counts, multiplicative updates, at most {nmf} iterations; then the binomial
-  GLM on each text's shares of topics.
+  GLM on the topic shares of each text.
 - *tomotopy*: `SLDAModel` with a linear response, standardised; {tomotopy} sweeps.
 - *topica*: `SupervisedLDA`, variational, {topica} iterations, response standardised.
 - *textsignal*: `GLMNMF`; joint training on the paper's X, predictive on counts.
 
-What was tried before: for two-stage, counts or l2 rows and weights or shares; for topica, variational or its Gibbs
-sampler with 200 and 500 sweeps. The one with the highest test R2 on split 0 of hotel_reviews_10k was taken. No setting
-of the other peers was tried. The defaults of textsignal were developed on these sets too, split 0 and its test side
-included, with more tries than any peer had; read its numbers with that in mind.
+Settings tried beforehand: for two-stage, counts or l2 rows and weights or shares; for topica, variational inference or
+its Gibbs sampler with 200 and 500 sweeps. The setting with the highest test R2 on split 0 of hotel_reviews_10k was
+used. No settings of the other peers were tried. The defaults of textsignal were also developed on these sets, including
+split 0 and its test side, with more attempts than for any peer; interpret its numbers accordingly.
 """
 
 
@@ -161,8 +162,9 @@ def page(cells: Sequence[Result], sets: Sequence[str], terms: Sequence[int], n_s
     )
     machines = "\n".join(f"- {text}" for text in sorted({cell.machine for cell in cells}))
     parts = [HEAD, missing(results, sets, terms), f"Measured with:\n\n{machines}\n"]
-    parts += [f"## Test R2, and mean NPMI in brackets, with {max(terms):,} terms\n", summary(results, sets, max(terms))]
-    parts += ["## Goals\n", goals(results, max(terms)), notes]
+    most = max(terms)
+    parts += [f"## Test R2, and mean NPMI in parentheses, with {most:,} terms\n", summary(results, sets, most)]
+    parts += ["## Goals\n", goals(results, most), notes]
     for n_terms in terms:
         parts.append(f"## All numbers with {n_terms:,} terms\n")
         parts += [f"### {name}, {n_terms:,} terms\n\n{set_table(results, name, n_terms)}" for name in sets]
@@ -188,7 +190,7 @@ def summary(results: Results, sets: Sequence[str], n_terms: int) -> str:
         return skill if topics == DASH else f"{skill} ({topics})"
 
     rows = [[method.label, *(entry(name, i) for name in sets)] for i, method in enumerate(METHODS)]
-    return table(["method", *sets], rows) + "\nThe best of a column is bold.\n"
+    return table(["method", *sets], rows) + "\nThe best value of a column is bold.\n"
 
 
 def goals(results: Results, n_terms: int) -> str:
@@ -206,8 +208,8 @@ def goals(results: Results, n_terms: int) -> str:
             asked = [f"{goal.r2:.3f}", both(r2)]
         rows.append([goal.set, *asked, f"{goal.npmi:.3f}" if goal.npmi else DASH, both(npmi)])
     heading = f"Predictive training with its default supervision of {supervision:g} and {n_terms:,} terms. "
-    heading += "First the documented split (s = 0), then the mean over splits.\n\n"
-    return heading + table(["set", "R2 asked for", "R2 reached", "NPMI asked for", "NPMI reached"], rows)
+    heading += "Each entry is the documented split (s = 0), then the mean over splits.\n\n"
+    return heading + table(["set", "R2 required", "R2 reached", "NPMI required", "NPMI reached"], rows)
 
 
 def both(values: list[float]) -> str:

@@ -59,17 +59,19 @@ def goals(results: Results, noise: Sequence[int]) -> list[Goal]:
     found += [
         at_least("aspects whose theme is the right one", len(MEAN_OF), results.aspects_right(ours), "d"),
         at_least("mean partial correlation with ratings of aspects", ASPECT_MEAN, results.aspect_mean(ours)),
-        at_least("sets on which NPMI reaches predictive's", COHERENT_SETS, coherent_sets(results), "d"),
+        at_least("sets on which NPMI reaches that of predictive", COHERENT_SETS, coherent_sets(results), "d"),
     ]
     found += [
-        at_least(f"greatest over least reach on {name}", REACH_RATIO, reach_ratio(results, name), ".1f")
+        at_least(
+            f"ratio of largest to smallest share of mentions on {name}", REACH_RATIO, reach_ratio(results, name), ".1f"
+        )
         for name in ("hotel", "short")
     ]
     found += [at_least(f"stability on {name}", asked, results.steady(ours, name)) for name, asked in STEADY.items()]
     found += [
         at_most("range of R2 on hotel over seeds", SEED_RANGE, float(np.ptp(seeds)) if len(seeds) > 1 else None, ".4f"),
         at_least("negations on the right side", len(NEGATIONS), results.negations_right(ours), "d"),
-        at_most("largest error of adding up", EXACT, results.fit(ours, "hotel", "additivity"), ".0e"),
+        at_most("largest additivity error", EXACT, results.fit(ours, "hotel", "additivity"), ".0e"),
     ]
     return [*found, *(goal for size in noise for goal in noise_goals(results, size)), *time_goals(results)]
 
@@ -93,7 +95,7 @@ def noise_goals(results: Results, size: int) -> list[Goal]:
     within = low <= min(r2) and max(r2) <= high if r2 else None
     return [
         Goal(f"{name}: R2", f"{low} to {high}", span, within),
-        at_most(f"{name}: largest lift", NOISE_LIFT, max(lift) if lift else None, ".4f"),
+        at_most(f"{name}: largest cost", NOISE_LIFT, max(lift) if lift else None, ".4f"),
     ]
 
 
@@ -101,12 +103,12 @@ def time_goals(results: Results) -> list[Goal]:
     found = results.values("time", OURS.name, "hotel")
     if not found:
         return [
-            Goal("time of a fit over predictive's", "below 1", None, None),
-            Goal(f"time of {TIMES} times as many documents over that of one", f"at most {TIMES}", None, None),
+            Goal("time of a fit relative to predictive", "below 1", None, None),
+            Goal(f"growth of time with {TIMES} times as many documents", f"at most {TIMES}", None, None),
         ]
     ratio = found["once"][OURS.name] / found["once"]["predictive"]
     growth = found["many"][OURS.name] / found["once"][OURS.name]
     return [
-        Goal("time of a fit over predictive's", "below 1", f"{ratio:.2f}", ratio < 1),
-        at_most(f"time of {TIMES} times as many documents over that of one", TIMES, growth, ".1f"),
+        Goal("time of a fit relative to predictive", "below 1", f"{ratio:.2f}", ratio < 1),
+        at_most(f"growth of time with {TIMES} times as many documents", TIMES, growth, ".1f"),
     ]

@@ -14,84 +14,85 @@ from themes_measures import ADDED, ASPECTS, NEGATIONS, SAMPLES, TIMED, TIMES
 from themes_methods import EMBEDDED, LDA_SWEEPS, METHODS, OURS, REACH_DOCUMENTS
 from themes_results import JUDGED_SEEDS, MEAN_OF, Measure, Result, Results, mean
 
-HEAD = """# Themes beside other topic models
+HEAD = """# Themes compared with other topic models
 
-Made by `benchmarks/themes.py`; do not edit by hand. To make it again:
+Made by `benchmarks/themes.py`; do not edit by hand. To regenerate it:
 
 ```sh
 python benchmarks/themes.py --data FOLDER --page docs/themes.md           # computes what is not finished yet
-python benchmarks/themes.py --data FOLDER --ours --page docs/themes.md    # themes again, the others as they were
+python benchmarks/themes.py --data FOLDER --ours --page docs/themes.md    # recomputes themes only
 ```
 
-The review sets are not part of this repository. All have the documented split
+The review sets are not part of this repository. All use the documented split
 (`numpy.random.default_rng(0).permutation(rows)`, the first 80% train), 14 topics and seed 0 unless stated
-otherwise. The best of a column is bold.
+otherwise. The best value of a column is bold.
 """
 
 NOTES = """## How it was measured
 
-- **R2** is of the expected response on the test texts. LDA, sLDA and BERTopic have the binomial GLM with ridge
-  penalty of [skill](skill.md) on each text's shares of topics, found from the text alone on both sides. (sLDA's own
-  prediction is on that page.)
+- **R2** is computed from the expected response on the test texts. For LDA, sLDA and BERTopic, the binomial GLM with
+  ridge penalty of [skill](skill.md) is fitted to each text's topic shares, which are inferred from the text alone for
+  training and test texts. (sLDA's own prediction is on that page.)
 - **NPMI** is the mean over topics and all pairs of a topic's ten most probable terms (BERTopic: of the largest
   c-TF-IDF), by co-occurrence in the training texts; a pair that never co-occurs counts -1.
-- **People's labels**: trained on hotel reviews, judged by sentences that people labelled and that nothing is trained
-  on. Main theme of a sentence against its entity, for sentences of one entity with 20 sentences or more: NMI, and
-  accuracy where each theme takes its commonest label in one half, tested on the other. AUC of the linear predictor
-  against polarity. Means over seeds {seeds}.
+- **People's labels**: trained on hotel reviews and evaluated on sentences labelled by people, which are not used for
+  training. The main theme of a sentence is compared with its entity, for sentences with one entity that has 20
+  sentences or more: NMI, and the accuracy if each theme predicts its most common label in one half, tested on the
+  other. AUC of the linear predictor for polarity. Means over seeds {seeds}.
 - **Guests' own ratings**: trained on the overall rating of three quarters of 6,000 reviews; on the rest, the topic
-  whose contribution correlates most with a guest's rating of an aspect, given the overall rating. It is the right one
-  if one of its eight leading terms names the aspect (list in `benchmarks/themes_measures.py`). Value is not part of
-  the mean.
-- **Reach**: share of training documents that have a sentence at least half of which is about a theme; for others, a
-  sentence mostly about a topic, in the first {reach:,} documents.
+  whose contribution correlates most with a guest's rating of an aspect, given the overall rating. It counts as the
+  right one if one of its eight leading terms names the aspect (list in `benchmarks/themes_measures.py`). Value is
+  excluded from the mean.
+- **Mentions**: share of training documents with a sentence of which at least half is about a theme; for the other
+  methods, a sentence mostly about a topic, in the first {reach:,} documents.
 - **Stability**: {samples} subsamples of 80% of the training side; cosines of matched topics (Hungarian), mean over
   all pairs.
-- **Permuted responses**: R2 on a test side that is permuted too. Lift is how much the mean rating would rise if what
-  a topic costs were gone; for topic models what it costs is share times effect against the average text, so a large
-  topic has a lift even where its share hardly varies. Five permutations for themes, predictive and joint, of which the
-  largest lift counts; one for the others.
-- **Other numbers of topics** are not computed for sLDA, and stability there only for ours: too slow.
-- **Adding up**: largest difference between the linear predictor and the sum of constant and contributions, over
+- **Permuted responses**: R2 on a test side that is permuted too. Cost is the rise of the mean rating without the
+  negative contributions of a topic; for topic models a contribution is share times effect relative to the average text,
+  so a large topic has a cost even if its share hardly varies. For themes, predictive and joint, the largest cost of
+  five permutations; one permutation for the others.
+- **Other numbers of topics** are not computed for sLDA, and their stability only for our methods, because of run time.
+- **Additivity**: largest difference between the linear predictor and the sum of constant and contributions, over
   {added:,} test documents; for themes also over sentences.
-- **Seconds** of the table are processor time of one fit from raw text in one thread, beside other work on the
-  machine. Themes, predictive and joint are also timed by the clock, with all cores, in turns in one run: the least of
-  {timed}. Ten times as many documents are drawn with replacement, and {exchanged:.0%} of their words exchanged at
-  random so that none repeats; these are timed once.
+- **Seconds** in the table are processor time of one fit from raw text in one thread, with other work running on the
+  machine. Themes, predictive and joint are also timed by wall clock, with all cores, alternating in one run: the
+  minimum of {timed}. For ten times as many documents, documents are drawn with replacement and {exchanged:.0%} of their
+  words are replaced at random so that none repeats; these are timed once.
 - **LDA, sLDA**: tomotopy with its own defaults, one worker, {lda} and {slda} sweeps, the {terms:,} terms of
-  [skill](skill.md). On sentences, a document's shares are the mean of its sentences', by number of terms.
+  [skill](skill.md). For sentences, a document's shares are the mean over its sentences, weighted by number of terms.
 - **BERTopic**: its own classes without any download: TF-IDF (scikit-learn's English stop list) and {embedded}
-  singular vectors, scaled to length 1, for the embedding; no UMAP; k-means for a given number of topics; c-TF-IDF. A
-  document, or a sentence, has one topic.
+  singular vectors, scaled to length 1, as the embedding; no UMAP; k-means for a given number of topics; c-TF-IDF. Each
+  document, or sentence, has one topic.
 
-## What contradicts expectations, among the peers
+## Unexpected results among the peers
 
-- Units decide more than the model: topics of sentences agree with people's labels far better than topics of documents,
-  and predict far worse, for LDA and for BERTopic alike.
-- The most coherent topics by NPMI are not those that people see: sLDA leads on most sets, and its NMI is among the
-  lowest. Its responses bring its topics hardly nearer to the labels than those of LDA on documents.
-- Clusters of documents by BERTopic are the steadiest and predict little. Cosines of its c-TF-IDF, which counts common
-  words less, are not quite those of shares of terms.
-- The rule for the right theme is easy for mixed topics: LDA's "not, hotel, star, but, more, rooms" is right for rooms
-  and for cleanliness. Read it beside the correlation.
-- With permuted responses joint training predicts worse than the mean, and predictive training still reports lifts.
+- Units matter more than the model: topics of sentences agree with people's labels far better than topics of documents,
+  and predict far worse, for LDA and BERTopic alike.
+- The most coherent topics by NPMI do not match people's labels: sLDA leads on most sets, and its NMI is among the
+  lowest. Using responses brings its topics hardly closer to the labels than those of LDA on documents.
+- Clusters of documents by BERTopic are the most stable and predict little. Cosines of its c-TF-IDF, which downweights
+  common words, are not quite comparable with those of shares of terms.
+- The rule for the right theme is lenient with mixed topics: LDA's "not, hotel, star, but, more, rooms" is right for
+  rooms and for cleanliness. Read it together with the correlation.
+- With permuted responses joint training predicts worse than the mean, and predictive training still reports costs.
 
-## What was chosen by looking at which numbers
+## Choices and the numbers they were based on
 
-- Themes, by the labelled sentences of hotels: term weights (frequency^.25, tone at half weight) and the softness of
-  the start. By the stability, reach, NPMI and labels of this page, about 40 settings in all: pairs of terms that met
-  n times counting n / (n + 1), 23 dimensions, 60 clusterings, terms in them by the root of their frequency, three
-  iterations of NMF. That half of a sentence counts as a mention was chosen with reach in view.
-  Expect less elsewhere: stability of short texts lies between .80 and .86 over seeds.
-- Tone: steps, passes (25), halves, the size of phrases, runs averaged on small sets, and what is negated, by
-  out-of-fold R2 on the training sides of these seven sets, among about 55 settings; the test sides were in view. On
-  google_local, the smallest set but one, R2 moves by .004 with the luck of the draw of halves: .54 is reached, not
-  safely. Three standard errors below which tone counts as nothing: by permuted responses of hotels.
+- Themes, chosen on the labelled sentences of hotels: term weights (frequency^.25, tone at half weight) and the softness
+  of the start. Chosen by the stability, mentions, NPMI and labels of this page, about 40 settings in all: pairs of
+  terms that co-occurred n times counting n / (n + 1), 23 dimensions, 60 clusterings, their terms weighted by the root
+  of their frequency, three iterations of NMF. Counting half of a sentence as a mention was chosen with the share of
+  mentions known. Expect lower values on other data: stability of short texts lies between .80 and .86 over seeds.
+- Tone: steps, passes (25), halves, the size of phrases, averaging of runs on small sets, and the scope of negation,
+  chosen by out-of-fold R2 on the training sides of these seven sets, among about 55 settings; the test sides were
+  known. On google_local, the second smallest set, R2 varies by .004 with the random draw of halves: .54 is reached, but
+  not reliably. The threshold of three standard errors, below which tone is set to zero: chosen by permuted responses of
+  hotels.
 - BERTopic: stop list and scaling of embeddings, the best of six settings by NMI with the labelled sentences (seed 0);
   the others had .07 to .16 on documents and .14 to .30 on sentences.
 - LDA: sweeps, by the same NMI: 500 gave .157 on documents and .324 on sentences, 200 gave .153 and .335 (seed 0).
-- sLDA: nothing. Predictive and joint: nothing here, but their defaults were developed on these sets, test sides
-  included.
+- sLDA: nothing was chosen. Predictive and joint: nothing was chosen here, but their defaults were developed on these
+  sets, test sides included.
 """
 
 
@@ -113,13 +114,13 @@ def page(cells: Sequence[Result], n_cells: int, noise: Sequence[int], topics: Se
         terms=TERMS[0],
         embedded=EMBEDDED,
     )
-    asked = table(["question", "asked", "reached", "met"], [goal.row for goal in goals(results, noise)])
+    asked = table(["goal", "required", "reached", "met"], [goal.row for goal in goals(results, noise)])
     parts = [HEAD, missing if len(cells) < n_cells else "", f"Measured with:\n\n{machines}\n"]
-    parts += ["## What was asked of themes, and what they reach\n", asked, ahead(groups)]
+    parts += ["## Goals for themes\n", asked, ahead(groups)]
     for title, columns in groups.items():
         parts += [f"## {title}\n", compared(columns)]
-    parts += ["## Reach, least and greatest\n", reach_table(results)]
-    parts += ["## Negations, expected ratings by themes\n", negation_table(results)]
+    parts += ["## Mentions: smallest and largest share\n", reach_table(results)]
+    parts += ["## Negations: ratings expected by themes\n", negation_table(results)]
     parts += ["## Time\n", time_table(results)]
     parts += [
         f"## Other numbers of topics: {name}\n\n{topics_table(results, name, topics)}" for name in ("hotel", "short")
@@ -142,7 +143,7 @@ def measures(results: Results, noise: Sequence[int]) -> dict[str, list[Measure]]
     def worst_noise(size: int) -> list[Measure]:
         return [
             Measure(f"{size:,}: R2", lambda method: mean(results.noise(method, size, "r2")), None),
-            Measure(f"{size:,}: lift", lambda method: max(results.noise(method, size, "lift"), default=None), min),
+            Measure(f"{size:,}: cost", lambda method: max(results.noise(method, size, "lift"), default=None), min),
         ]
 
     def spread(method: str) -> float | None:
@@ -172,10 +173,10 @@ def measures(results: Results, noise: Sequence[int]) -> dict[str, list[Measure]]
             Measure("greatest", lambda method: max(results.over_seeds(method, "r2"), default=None)),
             Measure("range", spread, min, ".4f"),
         ],
-        "Permuted responses, mean R2 and largest lift by number of documents": [
+        "Permuted responses, mean R2 and largest cost by number of documents": [
             column for size in noise for column in worst_noise(size)
         ],
-        "Adding up, and seconds of one fit": [
+        "Additivity, and seconds of one fit": [
             Measure("largest error", lambda method: results.fit(method, "hotel", "additivity"), None, ".0e"),
             Measure("seconds, hotel", lambda method: results.fit(method, "hotel", "seconds"), min, ".1f"),
             Measure("seconds, short", lambda method: results.fit(method, "short", "seconds"), min, ".1f"),
@@ -212,7 +213,7 @@ def ahead(groups: dict[str, list[Measure]]) -> str:
             if better:
                 others = ", ".join(f"{m.label} {column.text(m.name)}" for m in better)
                 lines.append(f"- {title}, {column.name}: themes {column.text(OURS.name)}; {others}")
-    return "\n".join(["Where others are ahead of themes:\n", *lines, ""]) if lines else ""
+    return "\n".join(["Measures on which other methods are ahead of themes:\n", *lines, ""]) if lines else ""
 
 
 def is_ahead(column: Measure, method: str) -> bool:
@@ -247,7 +248,7 @@ def time_table(results: Results) -> str:
         [name, f"{once:.2f}", f"{found['many'][name]:.1f}", f"{found['many'][name] / once:.1f}"]
         for name, once in found["once"].items()
     ]
-    head = ["seconds by the clock", f"{found['documents']:,} documents", f"{TIMES} times as many", "ratio"]
+    head = ["wall-clock seconds", f"{found['documents']:,} documents", f"{TIMES} times as many", "ratio"]
     return table(head, rows)
 
 

@@ -68,7 +68,7 @@ def number_claim(
     """
     values = np.atleast_1d(np.asarray(ours, dtype=float))
     if not values.size:
-        return unchecked(where, statement, f"{paper:.3f}", "The methods that it speaks of were not run.")
+        return unchecked(where, statement, f"{paper:.3f}", "The methods concerned were not run.")
     agrees = abs(float(values.mean()) - paper) <= within
     verdict, reason = (Verdict.agrees, agreed) if agrees else (Verdict.differs, differed)
     return Claim(where, statement, f"{paper:.3f}", mean_and_spread(values), verdict, reason)

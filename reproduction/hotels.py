@@ -381,9 +381,9 @@ def _section(plan: Plan, tables: Tables) -> str:
     total = tables["hotels-ratings"]["documents"].sum()
     splits = "One random 80/20 split" if plan.seeds == 1 else f"{plan.seeds} random 80/20 splits"
     return f"""
-{total:,} reviews; which ones the paper drew is not known. {splits}. Terms and document frequencies come from the
-training side: the 2,000 most frequent terms, and of these the 500 of largest summed TF-IDF. *Joint, as published* has
-gamma = 400, lambda = 0.1, at most 500 iterations and a tolerance of 1e-4.
+{total:,} reviews; the paper's sample is not known. {splits}. Terms and document frequencies come from the
+training side: the 2,000 most frequent terms, and of these the 500 with the largest summed TF-IDF. *Joint, as published*
+has gamma = 400, lambda = 0.1, at most 500 iterations and a tolerance of 1e-4.
 
 {{figure:ratings}}
 
@@ -393,17 +393,17 @@ gamma = 400, lambda = 0.1, at most 500 iterations and a tolerance of 1e-4.
 
 {_performance(tables)}
 
-*Chosen by validation*: the point of the grid below that is best on a fifth of the training side, trained again on all
-of it. *Best on the test side*: what a search gives that is judged on the test side itself, as the paper's was; it is
-too good by what the choice itself gains. Black lines mark the paper's numbers.
+*Chosen by validation*: the grid point below that is best on a fifth of the training side, trained again on all of it.
+*Best on the test side*: the result of a search evaluated on the test side itself, as in the paper; it is
+optimistic because of this selection. Black lines mark the paper's numbers.
 
 {{figure:performance}}
 
 ### Search
 
-Numbers of topics far apart first, then those up to two from the best of them; alpha: {_alphas(tables)}. Every
-point is fitted twice: on four fifths of the training side for the validation R2 that chooses, and on all of it for the
-test R2.
+First a coarse grid of numbers of topics, then those at most two from the best of them; alpha: {_alphas(tables)}. Every
+point is fitted twice: on four fifths of the training side for the validation R2 used for selection, and on all of it
+for the test R2.
 
 {_choices(tables)}
 
@@ -413,9 +413,9 @@ test R2.
 
 ### Topics
 
-At K={N_TOPICS} (and alpha={ALPHA:g}), split 0. Effects are against the average text and, like prevalence, on one
-scale for all topics; the paper ranks by the size of beta_k and by the sum of W_ik, which depend on the scale that
-training leaves a topic on. A topic has the same colour on both sides.
+At K={N_TOPICS} (and alpha={ALPHA:g}), split 0. Effects are relative to the average text and, like prevalence, on one
+scale for all topics; the paper ranks by the size of beta_k and by the sum of W_ik, which depend on the scale of a topic
+after training. A topic has the same colour on both sides.
 
 {_topics(tables)}
 
@@ -454,7 +454,7 @@ def _choices(tables: Tables) -> str:
 def _heat_maps(plan: Plan) -> str:
     if not chosen(plan.methods, JOINT):
         return ""
-    return """The test side of split 0 over the grid, the best point framed; colours end 0.15 from the best.
+    return """Results on the test side of split 0; the best point of the grid is framed. Colours end 0.15 from it.
 
 {figure:search}"""
 
@@ -473,22 +473,22 @@ def _topics(tables: Tables) -> str:
 
 
 def _open(tables: Tables) -> str:
-    text = """### What the paper leaves open
+    text = """### Settings that the paper does not report
 
 Start: random, on the scale of the text, for *joint, as published*; singular vectors for *joint, adaptive*. Learning
-rate: the longest that is safe for the data at hand. Words: lower-cased, contractions whole, an English stop list that
-keeps negations and intensifiers. Ridge penalty: the one of least leave-one-out error on the training side."""
+rate: the largest that is safe for the data. Words: lower-cased, contractions kept whole, an English stop list that
+keeps negations and intensifiers. Ridge penalty: the one with the lowest leave-one-out error on the training side."""
     if "hotels-open" not in tables:
         return text
     rows = [
         [f"{row.setting}: {row.value}", *(f"{x:.3f}" for x in (row.r2, row.rmse, row.train_r2, row.ridge_r2))]
         for row in tables["hotels-open"].itertuples()
     ]
-    header = ["set otherwise", "R2", "RMSE", "training R2", "ridge R2 on the same terms"]
+    header = ["changed setting", "R2", "RMSE", "training R2", "ridge R2 on the same terms"]
     return f"""{text}
 
-*Joint, as published* on split 0, K={N_TOPICS}, alpha={ALPHA:g}, with one of these set otherwise (*start: seed 0* is as
-above; *uniform*: numbers between 0 and 1, whatever the scale of the text):
+*Joint, as published* on split 0, K={N_TOPICS}, alpha={ALPHA:g}, with one of these settings changed (*start: seed 0*
+is as above; *uniform*: numbers between 0 and 1, regardless of the scale of the text):
 
 {table_of(header, rows)}"""
 
@@ -513,15 +513,15 @@ def _data_claims(tables: Tables) -> list[Claim]:
             0.737,
             share,
             within=0.01,
-            agreed="A sample with the paper's margin, so that numbers can be compared.",
-            differed="A sample with another margin, so that the paper's numbers hold for other reviews than these.",
+            agreed="The sample has the paper's share, so numbers can be compared.",
+            differed="The sample has another share, so the paper's numbers refer to different reviews.",
         ),
         statement_claim(
             "Appendix C",
             f"frequent words: {', '.join(FREQUENT)}",
             "by rank: " + ", ".join(f"{word} {first.index(word) + 1}" for word in FREQUENT if word in first),
             not lacking,
-            agreed=f"All are among the {CLOUD_WORDS} words of the cloud; function words are left out.",
+            agreed=f"All are among the {CLOUD_WORDS} words of the cloud; function words are excluded.",
             differed=f"Not among the {CLOUD_WORDS} words of the cloud: {', '.join(lacking)}.",
         ),
     ]
@@ -530,9 +530,9 @@ def _data_claims(tables: Tables) -> list[Claim]:
 def _table_claims(tables: Tables) -> list[Claim]:
     """Table 1."""
     total = tables["hotels-ratings"]["documents"].sum()
-    stated = f"The paper's draw of reviews is not known, so a difference of up to {NEAR:g} counts as none."
+    stated = f"The paper's sample of reviews is not known, so a difference of up to {NEAR:g} is accepted."
     if total < PAPER_DOCUMENTS:
-        stated += f" Here are {total:,} reviews, fewer than the paper's {PAPER_DOCUMENTS:,}."
+        stated += f" This sample has {total:,} reviews, fewer than the paper's {PAPER_DOCUMENTS:,}."
     claims = []
     for value, unit, paper in (("r2", "R2", PAPER_R2), ("rmse", "RMSE", PAPER_RMSE)):
         ours = by_name(tables, value)
@@ -572,7 +572,7 @@ def _search_claims(tables: Tables) -> list[Claim]:
             bool(near.mean() > 0.5),
             paper=f"{N_TOPICS}, {ALPHA:g}",
             agreed="On most splits the best is no further than one topic and 0.02 from it.",
-            differed="Chosen on the test side, the best point moves with split and start." + _starts(tables),
+            differed="Chosen on the test side, the best point varies with split and start." + _starts(tables),
         ),
         statement_claim(
             SEARCH,
@@ -580,7 +580,7 @@ def _search_claims(tables: Tables) -> list[Claim]:
             "mean R2 " + ", ".join(f"{value:z.3f} (K={n_topics})" for n_topics, value in along.items()),
             not as_good,
             agreed=f"Every K outside {MODERATE[0]} to {MODERATE[1]} is below the mean inside, {level:.3f}.",
-            differed=f"{as_good} does as well as K from {MODERATE[0]} to {MODERATE[1]}, whose mean is {level:.3f}.",
+            differed=f"{as_good} performs as well as K from {MODERATE[0]} to {MODERATE[1]}, whose mean is {level:.3f}.",
         ),
         *_alpha_claims(coarse[coarse["n_topics"].between(*MODERATE)]),
     ]
@@ -606,7 +606,7 @@ def _alpha_claims(grid: pd.DataFrame) -> list[Claim]:
         return [weaker, unchecked(SEARCH, less_stable, "", "One fit for each alpha has no spread.")]
     holds = bool(spread.iloc[-1] > spread[spread.index <= ALPHA].max())
     spreads = "standard deviation of R2 " + ", ".join(f"{sd:.3f} (alpha {alpha:g})" for alpha, sd in spread.items())
-    reason = f"Over {at}." if holds else f"It is not within this range, over {at}."
+    reason = f"Over {at}." if holds else f"Not in this range of alpha, over {at}."
     return [weaker, statement_claim(SEARCH, less_stable, spreads, holds, agreed=reason, differed=reason)]
 
 
@@ -621,7 +621,7 @@ def _topic_claims(tables: Tables) -> list[Claim]:
             TOPICS,
             "the topics are recognisable aspects of hotel experience, and the interpretability is substantive",
             "",
-            "A judgement that readers make: the topics stand below, with their terms.",
+            "A judgement for readers: the topics are listed below with their terms.",
         ),
     ]
 
@@ -641,7 +641,7 @@ def _rankings_claim(topics: pd.DataFrame) -> Claim:
         weak > 0 and rare > 0,
         agreed="Common and strong: in the upper half by prevalence and by size of effect. We rank on one scale for all "
         f"topics: the paper's own sum of W_ik hardly differs between topics (at most by a factor of {spread:.2f}), "
-        "since with gamma = 400 weights stay near their random start and a topic's scale goes into H.",
+        "because with gamma = 400 weights stay near their random start and H absorbs the scale of a topic.",
         differed="The topics in the upper half by prevalence are those in the upper half by size of effect.",
     )
 
@@ -655,11 +655,11 @@ def _themes_claim(which: str, themes: Mapping[str, str], topics: pd.DataFrame, s
     lacking = ", ".join(name for name in themes if name not in present)
     return statement_claim(
         TOPICS,
-        f"the most {which} topics speak of {', '.join(themes)}",
+        f"the most {which} topics concern {', '.join(themes)}",
         f"{len(present)} of {len(themes)}: {', '.join(present)}",
         3 * len(present) >= 2 * len(themes),
         agreed="Words of a theme have a larger share of the leading terms of topics with this sign than of the others."
-        + (f" Not so: {lacking}." if lacking else ""),
+        + (f" Exceptions: {lacking}." if lacking else ""),
         differed=f"Words of these have no larger share of the leading terms of topics with this sign: {lacking}.",
     )
 
@@ -676,12 +676,12 @@ def _trade_off_claims(plan: Plan, tables: Tables) -> list[Claim]:
                 bool(0 < below.mean() <= NEAR),
                 paper="0.018",
                 agreed=f"Close: no more than {NEAR:g} of R2.",
-                differed=f"Close would be no more than {NEAR:g} of R2." + _starts(tables),
+                differed=f"Close is taken as at most {NEAR:g} of R2." + _starts(tables),
             )
         )
     where, loss = "Sections 4.3 and 5", "topics cost a modest loss of prediction"
     if "predictive" not in plan.methods:
-        return [*claims, unchecked(where, loss, "", "The method that it speaks of was not run.")]
+        return [*claims, unchecked(where, loss, "", "The method concerned was not run.")]
     gain, more = ours["predictive"] - ours["ridge"], ours["predictive-2000"] - ours["ridge-2000"]
     claim = statement_claim(
         where,
@@ -689,9 +689,9 @@ def _trade_off_claims(plan: Plan, tables: Tables) -> list[Claim]:
         f"predictive training {mean_and_spread(gain)} of R2 above ridge; with 2,000 terms each {mean_and_spread(more)}",
         bool(gain.mean() < 0),
         agreed="Predictive training does not make up for it here.",
-        differed=f"A cost of joint training, not of topics: {N_TOPICS} topics that are learnt so that the text alone "
-        "gives the weights predict better than ridge regression on the same terms. Part of the lead comes from reading "
-        "counts in rows of norm 1, and not TF-IDF; the study of length sets ridge beside it on the same rows.",
+        differed=f"A cost of joint training, not of topics: {N_TOPICS} topics learnt so that weights follow "
+        "from the text alone predict better than ridge regression on the same terms. Part of the lead comes from using "
+        "counts in rows of norm 1 instead of TF-IDF; the study of length compares it with ridge on the same rows.",
     )
     return [*claims, claim]
 

@@ -155,28 +155,28 @@ Each is split 80/20 {plan.times}. The paper's 500 terms, K=14 and alpha=.05.
 
 {_r2_table(table)}
 
-Test R2 of ridge regression less a method's own, on the same splits, beside the paper's for JBNMF:
+Test R2 of ridge regression minus that of a method, on the same splits, compared with the paper's for JBNMF:
 
 {table_of(["ridge regression - method", *SUBSETS.values()], behind)}
 
-Bands are one standard deviation over splits. Ridge regression reads TF-IDF here, as in the paper.
+Bands are one standard deviation over splits. Ridge regression uses TF-IDF here, as in the paper.
 
 {{figure:words}}
 
-Predictive training reads counts with rows of norm 1, the others TF-IDF. So that training is not credited with what the
-rows do, here are the others on the same rows as predictive training, on the same splits (test R2):
+Predictive training uses counts with rows of norm 1, the others TF-IDF. To separate the effect of training from that of
+the rows, the other methods are shown on the same rows as predictive training, on the same splits (test R2):
 
 {_r2_table(_on_same_rows(tables))}
 
-Predictive training's own choice is not 500 terms but up to {MAX_RAW_TERMS:,}. Test R2 with these, and of ridge
-regression on the same terms (as TF-IDF), {splits}:
+By default, predictive training uses not 500 terms but up to {MAX_RAW_TERMS:,}. Test R2 with these, and that of
+ridge regression on the same terms (as TF-IDF), {splits}:
 
 {_r2_table(tables["length-terms"])}
 
-### What the paper leaves open
+### Settings that the paper does not report
 
-It does not say whether K and alpha were chosen again for each subset, on which reviews, nor the ridge penalty. Test R2
-with other settings, {splits}:
+The paper does not report whether K and alpha were chosen again for each subset, on which reviews, nor the ridge
+penalty. Test R2 with other settings, {splits}:
 
 {table_of(["setting", *SUBSETS.values()], tried)}
 
@@ -223,7 +223,7 @@ def _words_claim(plan: Plan, role: str) -> Claim:
         abs(ours - paper) <= WORDS_WITHIN * paper,
         paper=f"{paper}",
         agreed=f"{stands_in}.",
-        differed=f"{stands_in}; it is another sample.",
+        differed=f"{stands_in}; it is a different sample.",
     )
 
 
@@ -232,7 +232,7 @@ def _gap_claim(behind: Results, tables: Tables, role: str) -> Claim:
     if "published" not in behind.methods:
         return unchecked(SECTION, statement, f"{paper:.3f}", "JBNMF was not run.")
     reason = (
-        "The reviews are not the paper's, so this need not be its number. "
+        "The reviews are not the paper's, so the numbers may differ. "
         f"{_text(behind, (role,), ('joint', 'predictive'))}. {_best_setting(tables, role)}"
     )
     ours = behind.values("published", role, "behind")
@@ -247,7 +247,8 @@ def _best_setting(tables: Tables, role: str) -> str:
     n_topics, alpha = test.idxmax()
     same_splits = (table["subset"] == role) & table["seed"].isin(here["seed"].unique())
     ridge = table[same_splits & (table["method"] == "ridge")]["r2"].mean()
-    return f"With K={n_topics} and alpha={alpha:g}, best on the test side, the published one: {ridge - test.max():.3f}."
+    gap = ridge - test.max()
+    return f"With K={n_topics} and alpha={alpha:g}, best on the test side, the published one has {gap:.3f}."
 
 
 def _joint_claims(behind: Results, plan: Plan) -> list[Claim]:
@@ -305,8 +306,8 @@ def _predictive_claims(alike: Results, behind: Results) -> list[Claim]:
             ours + _text(alike, SHORT, (*JOINT, "predictive")),
             max(mean[role] for role in SHORT) > SUBSTANTIAL,
             agreed=f"Predictive training falls behind on short reviews too. {tfidf}",
-            differed="As many topics, on the same terms and rows, do not lag so far behind when they are trained to "
-            f"predict from text alone. {tfidf}",
+            differed="The same number of topics, on the same terms and rows, does not lag so far behind when trained "
+            f"to predict from text alone. {tfidf}",
             not_run=not_run,
         ),
         statement_claim(

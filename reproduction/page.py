@@ -38,11 +38,11 @@ def page(sections: Sequence[Section], samples: Mapping[str, Sample], command: st
     """Return the whole page in Markdown; `command` is the command that writes it."""
     pieces = [
         "# The paper's studies, reproduced\n",
-        "Made by the command below. Numbers, verdicts and figures come from its tables, all but the paper's own.\n",
+        "Made by the command below. All numbers, verdicts and figures except the paper's own come from its tables.\n",
         f"```\n{command}\n```\n",
         _versions(),
         _sample_table(samples),
-        "## Every claim\n",
+        "## All claims\n",
         _verdict_counts(sections),
         claim_table(claim for section in sections for claim in section.claims) + "\n",
         *(_section(section) for section in sections),
@@ -67,7 +67,7 @@ def table_of(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def claim_table(claims: Iterable[Claim]) -> str:
     """Format claims as a table in Markdown."""
-    lines = ["| where | the paper says | its number | ours | verdict | reason |", "|---|---|---|---|---|---|"]
+    lines = ["| where | claim of the paper | its number | ours | verdict | reason |", "|---|---|---|---|---|---|"]
     for claim in claims:
         cells = (claim.where, claim.statement, claim.paper, claim.ours, f"**{claim.verdict}**", claim.reason)
         lines.append("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |")
@@ -77,7 +77,7 @@ def claim_table(claims: Iterable[Claim]) -> str:
 def _versions() -> str:
     packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
     machine = f"{os.cpu_count()} cores ({platform.machine()}), Python {platform.python_version()}"
-    return f"{packages}; {machine}. Means stand with standard deviations over draws or splits (±).\n"
+    return f"{packages}; {machine}. Means are given with standard deviations over draws or splits (±).\n"
 
 
 def _sample_table(samples: Mapping[str, Sample]) -> str:
@@ -87,7 +87,7 @@ def _sample_table(samples: Mapping[str, Sample]) -> str:
         [role, sample.name, f"{len(sample):,}", f"{sample.median_words:g}", f"{(sample.ratings >= 4).mean():.1%}"]
         for role, sample in samples.items()
     ]
-    header = ["in the place of the paper's", "reviews read", "number", "median words", "4 or 5 stars"]
+    header = ["stands in for the paper's", "reviews", "number", "median words", "4 or 5 stars"]
     return table_of(header, rows) + "\n"
 
 

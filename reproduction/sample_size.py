@@ -105,7 +105,7 @@ def _section(name: str, role: str, plan: Plan, tables: Tables) -> str:
         f"{title[0].upper()}{title[1:]}:\n\n{table_of(header, results.rows(value, sizes))}"
         for value, title, _ in VALUES
     )
-    whole = " The whole sample is not drawn, only split anew." if sizes[-1] == len(plan.samples[role]) else ""
+    whole = " The whole sample is not resampled, only split again." if sizes[-1] == len(plan.samples[role]) else ""
     tried = [
         [setting, mean_and_spread(rows["r2"]), mean_and_spread(rows["gap"])]
         for setting, rows in settings_tried(name, tables)
@@ -113,22 +113,22 @@ def _section(name: str, role: str, plan: Plan, tables: Tables) -> str:
     return f"""
 {plan.samples[role].name}: M = {", ".join(f"{size:,}" for size in sizes)} reviews drawn without replacement,
 {plan.times}; a seed also draws the 80/20 split and the start.{whole}
-Terms and their document frequencies come from the training side alone. A size above that of the sample is left out; the
-whole sample stands in its place. As in the paper, training R2 of joint training is taken with the weights that training
-left, which have seen the ratings; test R2 with weights from text alone. Predictive training reads counts with rows of
-norm 1, the others TF-IDF; the study of length says how much of its lead over ridge regression the rows alone explain.
+Terms and their document frequencies come from the training side only. Sizes above that of the sample are replaced by
+the whole sample. As in the paper, training R2 of joint training uses the weights from training, which depend on the
+ratings; test R2 uses weights from text alone. Predictive training uses counts with rows of norm 1, the others TF-IDF;
+the study of length shows how much of its lead over ridge regression the rows alone explain.
 
 {by_size}
 
-Lines are means, bands one standard deviation over draws. Means beyond an axis are written in its corner.
+Lines are means, bands one standard deviation over draws. Means beyond an axis are printed in its corner.
 
 {{figure:training-and-test}}
 
-### What the paper leaves open
+### Settings that the paper does not report
 
-It does not say how reviews were drawn (anew for each M and seed here), whether K and alpha were chosen again for each M
-(K=14 and alpha=.05, its choice for 10,000 reviews, here), nor the ridge penalty (leave-one-out error on the training
-side chooses it here). With M = {sizes[0]:,}, where this matters most, and other settings:
+The paper does not report how reviews were drawn (here: again for each M and seed), whether K and alpha were chosen
+again for each M (here: K=14 and alpha=.05, its choice for 10,000 reviews), nor the ridge penalty (here: chosen by
+leave-one-out error on the training side). With M = {sizes[0]:,}, where this matters most, and other settings:
 
 {table_of(["method and setting", "test R2", "training R2 - test R2"], tried)}
 """
@@ -168,7 +168,7 @@ def _small_claims(results: Results) -> list[Claim]:
         for method in ("published", "predictive")
     }
     at = f" (M = {'; '.join(above['published'])})" if above["published"] else ""
-    ours_above = f"Predictive training's is above it at {len(above['predictive'])} of {len(sizes)} sizes."
+    ours_above = f"That of predictive training is above it at {len(above['predictive'])} of {len(sizes)} sizes."
     ridge_better = test("ridge") > test("published")
     not_smaller = f"It is not below {MUCH_SMALLER:.0%} of linear regression's."
     return [

@@ -222,19 +222,16 @@ def _section(plan: Plan, tables: Tables) -> str:
         for name, group in methods.groupby("method", sort=False)
     ]
     mixed = [
-        [
-            f"{label(str(name))}, ratings beside other texts",
-            *(mean_and_spread(group[value]) for value in ("r2", "rmse")),
-        ]
+        [f"{label(str(name))}, ratings of other texts", *(mean_and_spread(group[value]) for value in ("r2", "rmse"))]
         for name, group in scrambled.groupby("method", sort=False)
     ]
     header = ["method", "R2", "RMSE", "R2 / ceiling", "cosine of topics", "signs right", "correlation of effects"]
     return f"""
-{plan.seeds} draws of the appendix' process (seeds 0 to {plan.seeds - 1}; 5,000 documents, 2,000 terms, 5 topics), 80/20
-split, word counts as X. The draw of the effects decides how much can be predicted at all: the R2 of the *true* expected
+{plan.seeds} draws of the appendix's process (seeds 0 to {plan.seeds - 1}; 5,000 documents, 2,000 terms, 5 topics),
+80/20 split, word counts as X. The drawn effects determine how much can be predicted: the R2 of the *true* expected
 ratings, the ceiling, lies between {ceilings.min():.2f} and {ceilings.max():.2f} here (mean {ceilings.mean():.2f}). The
-paper shows one draw and does not give its effects, so its numbers stand beside our draw whose ratings spread most like
-its own (standard deviation 1.461): seed {seed}, ceiling {ceiling:.3f}.
+paper shows one draw and does not report its effects, so its numbers are compared with the draw of ours whose ratings
+have the most similar spread (standard deviation 1.461 in the paper): seed {seed}, ceiling {ceiling:.3f}.
 
 ### Methods at the true number of topics
 
@@ -244,18 +241,18 @@ Black lines mark the paper's numbers.
 
 {{figure:methods}}
 
-Word-level regression where the ratings of the training side are moved to other documents, on 500 terms chosen as in
+Word-level regression with ratings of the training side assigned to other documents, on 500 terms chosen as in
 the paper (compare the paper's linear {PAPER_R2["linear"]:.3f} and ridge {PAPER_R2["ridge"]:.3f}):
 
 {table_of(["method", "R2", "RMSE"], mixed)}
 
 ### Sensitivity to the number of topics and alpha
 
-A frame marks the best field.
+A frame marks the best cell.
 
 {{figure:sensitivity}}
 
-As a share of the ceiling, with a band of one standard deviation over draws; joint training at the largest alpha:
+R2 as a share of the ceiling, with a band of one standard deviation over draws; joint training uses the largest alpha:
 
 {{figure:topics}}
 
@@ -264,10 +261,10 @@ As a share of the ceiling, with a band of one standard deviation over draws; joi
 
 
 def _open_settings(tables: Tables) -> str:
-    text = """### What the paper leaves open
+    text = """### Settings that the paper does not report
 
 Start: random, on the scale of the text, for *joint, as published*; singular vectors for *joint, adaptive*. Learning
-rate: the longest that is safe for the data at hand. Ridge penalty: the one of least leave-one-out error on the training
+rate: the largest that is safe for the data. Ridge penalty: the one with the lowest leave-one-out error on the training
 side. Representation: word counts."""
     if "simulation-open" not in tables:
         return text
@@ -281,7 +278,7 @@ side. Representation: word counts."""
     header = ["start, learning rate", *(f"K={k}, alpha={alpha:g}" for k, alpha in settings)]
     n_draws = table["seed"].nunique()
     return f"""{text} *Joint, as published* with other choices, as a share of the ceiling, mean over draws ({n_draws}).
-*Scaled*: random numbers on the scale of the text, *uniform*: between 0 and 1; *safe*: the longest step that is safe.
+*Scaled*: random numbers on the scale of the text; *uniform*: between 0 and 1; *safe*: the largest safe step.
 
 {table_of(header, rows)}"""
 
@@ -301,7 +298,7 @@ def _number_claim(
     seed, _, near = _like_paper(tables)
     statement = f"{statement} (draw {seed})"
     if not near:
-        reason = f"The paper's draw is not given, and no draw here spreads like it (RMSE of the mean within {LIKE:g})."
+        reason = f"The paper's draw is not given, and no draw here has its spread (RMSE of the mean within {LIKE:g})."
         return unchecked(where, statement, f"{paper:.3f}", reason)
     return number_claim(where, statement, paper, ours, within=within, agreed=reason, differed=reason)
 
@@ -327,16 +324,16 @@ def _reason(tables: Tables, method: str) -> str:
     if method in WORD_LEVEL:
         scrambled = mean_and_spread(mixed[mixed["method"] == method]["r2"])
         return (
-            f"Terms carry the topics' signal: {share} of the ceiling over all draws. The paper's number is what comes "
-            f"out where ratings stand beside other documents' texts ({scrambled})."
+            f"Terms carry the topics' signal: {share} of the ceiling over all draws. The paper's number is what "
+            f"results if ratings are assigned to the texts of other documents ({scrambled})."
         )
     if method == "mean":
-        return "A matter of the draw."
+        return "Depends on the draw."
     seed, ceiling, _ = _like_paper(tables)
     adaptive = methods[(methods["method"] == "joint") & (methods["seed"] == seed)]["r2"]
     return (
-        f"The draw's ceiling is {ceiling:.3f}; over all draws {share} of it, since a random start "
-        f"may leave two true topics in one. *Joint, adaptive* has {mean_and_spread(adaptive)} on this draw."
+        f"The draw's ceiling is {ceiling:.3f}; over all draws {share} of it, because a random "
+        f"start may merge two true topics. *Joint, adaptive* has {mean_and_spread(adaptive)} on this draw."
     )
 
 
@@ -369,7 +366,7 @@ def _conclusions(tables: Tables) -> list[Claim]:
             "the model recovers rating-relevant latent structure",
             f"cosine of topics {mean_and_spread(published['cosine'])}, signs right {published['signs'].mean():.0%}",
             bool(published["cosine"].mean() > 0.9 and published["signs"].mean() > 0.9),
-            differed=f"A random start may leave two true topics in one. *Joint, adaptive*: cosine "
+            differed=f"A random start may merge two true topics. *Joint, adaptive*: cosine "
             f"{mean_and_spread(adaptive['cosine'])}, signs right {adaptive['signs'].mean():.0%}.",
         ),
     ]
@@ -380,8 +377,8 @@ def _sensitivity_claims(tables: Tables) -> list[Claim]:
     table = tables["simulation-sensitivity"]
     here = table[(table["method"] == "published") & (table["seed"] == _like_paper(tables)[0])]
     here = here.set_index(["n_topics", "alpha"])
-    few = "Which themes two topics tell apart, and so what they predict, depends on the draw and the start."
-    start = "Depends on start and learning rate, which the paper leaves open (table in the section)."
+    few = "Which themes two topics separate, and therefore what they predict, depends on the draw and the start."
+    start = "Depends on start and learning rate, which the paper does not report (table in the section)."
     numbers = [
         ("R2 at K=5", 0.704, here["r2"][TRUE_TOPICS].mean(), _reason(tables, "published")),
         ("RMSE at K=5", 0.795, here["rmse"][TRUE_TOPICS].mean(), _reason(tables, "published")),
@@ -416,7 +413,7 @@ def _patterns(tables: Tables) -> list[Claim]:
             f"K={by_topics.idxmax()} has {by_topics.max():.3f} of the ceiling, K=5 {by_topics[TRUE_TOPICS]:.3f}",
             bool(by_topics.max() - by_topics[TRUE_TOPICS] < 0.005),
             agreed=kept,
-            differed=f"From a random start, spare topics find what five missed. {kept}",
+            differed=f"From a random start, additional topics find what five missed. {kept}",
         ),
         statement_claim(
             where,
@@ -430,7 +427,7 @@ def _patterns(tables: Tables) -> list[Claim]:
             "too few topics perform poorly at every alpha",
             f"K=2 has {by_topics[2]:.3f} of the ceiling",
             bool(by_topics[2] < 0.5),
-            agreed="Not so with predictive training, which chooses what few topics tell apart (figure in the section).",
+            agreed="Not with predictive training, which chooses what few topics separate (figure in the section).",
             differed="Not on these draws.",
         ),
         statement_claim(
@@ -440,7 +437,7 @@ def _patterns(tables: Tables) -> list[Claim]:
             bool(falls[0].mean() > 0.05),
             agreed=f"*Joint, adaptive* falls by {mean_and_spread(falls[1])}.",
             differed=f"There is a small fall; *joint, adaptive*: {mean_and_spread(falls[1])}. Its size depends "
-            "on start and learning rate, which the paper leaves open (table in the section).",
+            "on start and learning rate, which the paper does not report (table in the section).",
         ),
     ]
 
