@@ -621,8 +621,8 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
                 raise InputError("no texts were given; there must be at least one")
             mentions = [reading.mentions for reading in self.readings(observed)]
         tables = {
-            name: with_words(one._first, grouped_drivers(said, by), self.labels_, n_terms)
-            for (name, one), said in zip(self.models.items(), mentions, strict=True)
+            name: with_words(one._first, grouped_drivers(each, by), self.labels_, n_terms)
+            for (name, one), each in zip(self.models.items(), mentions, strict=True)
         }
         table = self._of_each(tables)
         if interval is not None:

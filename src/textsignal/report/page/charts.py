@@ -179,7 +179,7 @@ def agreement_chart(prediction: Prediction, bins: Bins, naming: Naming) -> Layer
     numbers, ticks = "%" if naming.event else "", scale_ticks(levels, low, high)
     x = alt.X("predicted:Q", scale=scale, axis=axis(f"predicted {of}", numbers, values=ticks))
     y = alt.Y("observed:Q", scale=scale, axis=axis(f"observed {of}", numbers, values=ticks))
-    shown = tooltip({"said": "predicted", "seen": "observed", "texts": "texts"})
+    shown = tooltip({"value": "predicted", "seen": "observed", "texts": "texts"})
     cells, means = map(_agreements, (prediction.agreement, prediction.means))
     dots = (
         alt.Chart(alt.Data(values=cells), height=300)
@@ -204,14 +204,14 @@ def reliability_chart(prediction: Prediction) -> Layers:
     """Draw observed frequencies against predicted probabilities, of bins with enough cases."""
     rows = [
         {"predicted": each.predicted, "observed": each.observed}
-        | {"said": percent(each.predicted), "seen": percent(each.observed), "cases": count(each.cases)}
+        | {"value": percent(each.predicted), "seen": percent(each.observed), "cases": count(each.cases)}
         for each in prediction.reliability
         if each.cases >= FEW
     ]
     share = alt.Scale(domain=[0, 1])
     x = alt.X("predicted:Q", scale=share, axis=axis("predicted probability", "%"))
     y = alt.Y("observed:Q", scale=share, axis=axis("observed frequency", "%"))
-    shown = tooltip({"said": "predicted", "seen": "observed", "cases": "cases"})
+    shown = tooltip({"value": "predicted", "seen": "observed", "cases": "cases"})
     return alt.layer(*_calibration(rows, x, y, 0, 1, shown, 70)).properties(height=230)
 
 
@@ -252,7 +252,7 @@ def _rows(rows: list[dict[str, Any]]) -> alt.Data:
 def _agreements(agreements: Sequence[Agreement]) -> list[dict[str, Any]]:
     return [
         {"predicted": a.predicted, "observed": a.observed, "count": a.cases}
-        | {"said": number(a.predicted), "seen": number(a.observed), "texts": count(a.cases)}
+        | {"value": number(a.predicted), "seen": number(a.observed), "texts": count(a.cases)}
         for a in agreements
     ]
 
@@ -273,7 +273,7 @@ def time_chart(theme: int, timeline: Timeline) -> Layers:
     path = base.mark_line(color=colour, clip=True)
     dots = base.mark_point(color=colour, size=30, opacity=1, clip=True, cursor="pointer").encode(
         fill=alt.condition("datum.few", alt.value("var(--paper)"), alt.value(colour)),
-        tooltip=tooltip({"when": "when", "said": naming.unit, "share": "mentions", "texts": "texts that mention it"}),
+        tooltip=tooltip({"when": "when", "value": naming.unit, "share": "mentions", "texts": "texts that mention it"}),
     )
     zero = rule(LINE).encode(y=alt.datum(0))
     rows = [_at(point, naming) | {"theme": theme} for point in timeline.points(theme)]
@@ -284,9 +284,9 @@ def _at(point: Point, naming: Naming) -> dict[str, Any]:
     """Row of a point, rounded to visible digits, with its tooltip."""
     ends = {"tone": point.tone, "low": point.low, "high": point.high}
     drawn = {name: None if value is None else round(naming.steps * value, 4) for name, value in ends.items()}
-    said = "–" if point.tone is None else signed_points(point.tone, naming)
+    value = "–" if point.tone is None else signed_points(point.tone, naming)
     texts = {"share": percent(point.mentions), "texts": count(point.texts)}
-    return drawn | {"when": point.when, "few": point.few, "said": said} | texts
+    return drawn | {"when": point.when, "few": point.few, "value": value} | texts
 
 
 def tooltip(titles: dict[str, str]) -> list[alt.Tooltip]:
