@@ -2,7 +2,7 @@
 
 import numpy as np
 
-ARRAYS = ("documents", "spans", "codes", "indptr", "under", "negated", "cleaned")
+ARRAYS = ("documents", "spans", "codes", "indptr", "under", "negated", "joined", "cleaned")
 
 
 def assert_same_tokens(found, expected):

@@ -211,6 +211,7 @@ def _of_format(folder, version):
     sign(folder, settings_of(folder) | {"format_version": version})
 
 
+NOW, NEXT = storage.FORMAT_VERSION, storage.FORMAT_VERSION + 1
 #: What may happen to a model, and what the error must say. The folder holds `j` model.json and `a` the arrays.
 DAMAGE = {
     "settings truncated": (lambda f, j, a: _truncate(j), r"model\.json cannot be read .* truncated"),
@@ -231,15 +232,15 @@ DAMAGE = {
     "a term altered": (lambda f, j, a: _alter(j, b'"breakfast"', b'"dinner"'), r"model\.json was altered"),
     "the checksum removed": (lambda f, j, a: _alter(j, b'"sha256"', b'"other"'), r"model\.json was altered"),
     "a newer format": (
-        lambda f, j, a: _of_format(f, storage.FORMAT_VERSION + 1),
-        r"has model format 8, and this textsignal reads format 7; use a newer textsignal",
+        lambda f, j, a: _of_format(f, NEXT),
+        rf"has model format {NEXT}, and this textsignal reads format {NOW}; use a newer textsignal",
     ),
     "an older format": (
         lambda f, j, a: _of_format(f, 1),
-        r"has model format 1, and this textsignal reads format 7; fit the model again",
+        rf"has model format 1, and this textsignal reads format {NOW}; fit the model again",
     ),
     "a format that is not a number": (
-        lambda f, j, a: _alter(j, b'"format_version": 7', b'"format_version": "one"'),
+        lambda f, j, a: _alter(j, f'"format_version": {NOW}'.encode(), b'"format_version": "one"'),
         "has model format 'one'",
     ),
     "arrays truncated": (lambda f, j, a: _truncate(a), r"arrays\.safetensors is truncated or was altered"),

@@ -36,7 +36,7 @@ from textsignal.insight.drivers import (
     theme_table,
     with_words,
 )
-from textsignal.insight.examples import find_sentences, find_texts, sentence_table
+from textsignal.insight.examples import clause_table, find_clauses, find_texts
 from textsignal.insight.explanation import Explanation, explain, slope_of
 from textsignal.insight.findings import Drivers
 from textsignal.insight.inputs import as_groups, as_times, index_of, name_of, observe_given, texts_and_covariates
@@ -46,7 +46,7 @@ from textsignal.reading import options as parts
 from textsignal.reading.observed import Observed, as_weight, observe
 from textsignal.reading.several import ONE_CLASS, ClassReader, Reader, ResponseReader, by_class, of_one
 from textsignal.reading.themes import Reading, ThemeReader, predict_all, read_all, refitted
-from textsignal.reading.words import unique_labels
+from textsignal.reading.words import UNPLACED, unique_labels
 from textsignal.report.values.data import ReportSettings
 from textsignal.report.values.wording import without_place
 from textsignal.text.tokens import SentenceTexts
@@ -66,11 +66,13 @@ Texts = Iterable[str] | SentenceTexts
 class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
     """Themes of texts, and what they have to do with a response.
 
-    Themes describe the subjects of a text, tone how positive the text is about them, and a GLM combines both::
+    Every clause of a text is about one theme, is an overall verdict on the whole, or is unplaced. Tone is what a clause
+    does to the response, and a GLM combines both::
 
         linear predictor = constant + sum over themes of ( gamma * tone about it + beta * share of the text )
 
-    Words add up to sentences, sentences to themes, themes and constant to the linear predictor.
+    Words add up to clauses, clauses to themes, themes and constant to the linear predictor. The overall verdict counts as
+    the last theme.
 
     Parameters
     ----------
@@ -90,6 +92,10 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         several responses also a mapping by name.
     max_terms : largest number of content terms; None takes 3,000.
     stop_words : words that are not content terms: "auto" for the language's, or as in `TextVectorizer`.
+    lexicon : what words are worth in general, which tone starts from: "auto" for that of the language (English has one),
+        None for none, or a mapping from words to values, such as {"mouldy": -2.1}. How much it counts is learnt from the
+        responses: not at all if it does not help.
+    neutral : half the width of the zone of neutral mentions, in log-odds of praise against complaint; None takes .55.
     formula : how covariates are coded, such as "log(price) * C(country) + bs(age, 4)"; None for all their columns.
     missing : "error", or "drop" to fit without texts of which a covariate is missing.
     random_state, n_jobs : seed; threads, -1 for all cores. Results are the same bits for any number.
@@ -146,6 +152,8 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         levels: ArrayLike | Mapping[str, ArrayLike] | None = None,
         max_terms: int | None = None,
         stop_words: str | Iterable[str] | None = parts.OWN,
+        lexicon: str | Mapping[str, float] | None = parts.OWN_LEXICON,
+        neutral: float | None = None,
         formula: str | None = None,
         missing: str = "error",
         random_state: Any = 0,
@@ -159,6 +167,8 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         self.levels = levels
         self.max_terms = max_terms
         self.stop_words = stop_words
+        self.lexicon = lexicon
+        self.neutral = neutral
         self.formula = formula
         self.missing = missing
         self.random_state = random_state
@@ -243,7 +253,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         """Take over the results of a fit; training : the texts of each reader; names : of the responses."""
         self.reader_, self.design_, self._training = reader, design, tuple(training)
         n_themes = self._first.fitted.n_themes
-        self.labels_ = [*(self.seed_words or ()), *[None] * n_themes][:n_themes]
+        self.labels_ = [*(self.seed_words or ()), *[None] * n_themes][:n_themes] + [None]
         self.n_texts_ = len(training[0])
         given = "" if design is None else design.condition
         families = [self.family_] if len(names) == 1 else [each.family for each in self._readers]
@@ -506,9 +516,11 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         covariates: pd.DataFrame | None = None,
         offset: ArrayLike | None = None,
     ) -> pd.DataFrame:
-        """Return the contribution of each theme, (texts x themes), by its label; the column "constant" is the rest.
+        """Return the contribution of each theme to the texts, by its label.
 
-        With covariates or an offset, the constant includes their contribution.
+        The column "unplaced" is that of clauses on no theme, the column "constant" is the rest: it differs a little
+        between texts, as short ones are closer to the average. With covariates or an offset it includes their
+        contribution.
 
         Parameters
         ----------
@@ -535,7 +547,8 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         if scale == "response":
             slopes = np.array([slope_of(family, *pair) for pair in zip(constant.tolist(), eta.tolist(), strict=True)])
             constant, added = family.mean(constant), added * slopes[:, None]
-        table = pd.DataFrame(added, columns=self.get_feature_names_out(), index=index_of(texts))
+        columns = [*self.get_feature_names_out(), UNPLACED]
+        table = pd.DataFrame(added, columns=columns, index=index_of(texts))
         table.insert(0, "constant", constant, allow_duplicates=True)
         return table
 
@@ -574,19 +587,28 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
     ) -> Drivers:
         """Return what to fix first and what to keep: one row per theme, the largest cost first.
 
-        The index is the theme's number, the column of `transform`. Columns: theme (its number), label, mentions (share
-        of texts that mention it), share (of all text), mean_response (of texts that mention it), mean_elsewhere (of the
-        others), praise and complaints (shares of the texts that mention it in which it moves the linear predictor for
-        the better and for the worse), raises and lowers (the words that raise and lower it most), cost and gain (by how
-        much the mean response would be better without complaints, and worse without praise), terms. More is better,
-        unless set otherwise by `name_response`. Several responses have separate rows, with the response in the first
-        column; so have classes without an order, each against all others. With `by` also group and documents (their
-        number), the largest group first. `findings()` of the table returns sentences on what to fix first and what to
-        keep, and a notebook shows them.
+        The index is the theme's number, the column of `transform`. Columns, with shares of all texts:
 
-        Cost and gain are what-ifs on the fitted model, not causal claims: the decrease or increase of the mean
-        response due to a theme, compared with neutral mentions. Training texts count by out-of-fold tone. With
-        covariates, all numbers are conditional on them: texts are compared with others of the same covariates.
+        - theme (its number), label, is_overall: True for the overall verdict, which is neither fixed nor kept;
+        - mentions, complaints, praise, neutral: shares of texts that mention it, complain about it, praise it, and
+          mention it without either; one text may do both. share : of all words;
+        - mean_complaint, mean_praise, mean_mention, mean_elsewhere: mean response of texts that complain about it, praise
+          it, mention it, and do not mention it;
+        - cost: by how much the mean response would be better if complaints were neutral mentions; cost_per_complaint:
+          cost over complaints; gain and gain_per_praise: by how much it would be worse if praise were neutral;
+        - share_of_low: share of the fifth of the texts with the worst responses that complain about it; share_of_gap:
+          cost over the distance from the mean to the best response, NaN without a best one;
+        - raises, lowers: the words that raise and lower the response most; terms: the most relevant ones.
+
+        More is better, unless set otherwise by `name_response`. Of a count, and of numbers without bounds such as
+        prices, neither is: complaints then stand for clauses that lower the response, praise for those that raise it.
+        Several responses have separate rows, with the response in the first column; so have classes without an order,
+        each against all others. With `by` also group and documents (their number), the largest group first.
+        `findings()` of the table returns sentences on what to fix first and what to keep, and a notebook shows them.
+        `attrs["unplaced"]` is the share of all words that are in clauses on no theme.
+
+        Cost and gain are what-ifs on the fitted model, not causal claims. Training texts count by out-of-fold tone.
+        With covariates, all numbers are conditional on them: texts are compared with others of the same covariates.
 
         Parameters
         ----------
@@ -656,7 +678,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
     def explain(
         self, text: str, *, covariates: pd.DataFrame | None = None, offset: ArrayLike | None = None
     ) -> Explanation:
-        """Return the contributions of themes, sentences and words to the prediction for one text.
+        """Return the contributions of themes, clauses and words to the prediction for one text.
 
         covariates, offset : of this text, in one row; by default those of the average text.
 
@@ -673,30 +695,45 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         average = self.design_ is not None and covariates is None and offset is None
         given = self.design_.average if self.design_ and average else self._given(1, covariates, offset)
         observed = Observed(reader.tokenise([text]), np.full(1, np.nan), np.ones(1), given)
-        return explain(reader.read(observed), self.theme_names)
+        return explain(reader.read(observed, self.naming_.better), self.theme_names, self.naming_)
 
-    def sentences(self, text: str) -> pd.DataFrame:
-        """Return a table with one row per sentence of a text.
+    def clauses(self, texts: Texts | pd.DataFrame | None = None) -> pd.DataFrame:
+        """Return a table with one row per clause of all texts.
 
-        Columns: sentence, start, end (its position in the text, without HTML), theme and label (of its main theme),
-        share (of that theme in the sentence), tone and speaking (contributions of its tone and of its subject),
-        contribution (their sum). With the constant of `contributions`, they add up to the linear predictor.
+        Columns: text (its position, from 0), clause, start, end (its position in the text, without HTML), theme (-1 if
+        it is on none), label, is_overall (True for the overall verdict), kind ("complaint", "praise" or "neutral"; for
+        a response without a better direction "raises", "lowers" or "neutral"), judgement (log-odds of praise against
+        complaint), tone and speaking (contributions of its tone and of its theme), contribution (their sum). With the
+        constant of `contributions`, contributions add up to the linear predictor. Texts of training count by tone that
+        has not seen their responses, unless they are given as `texts`.
+
+        Parameters
+        ----------
+        texts : by default those of training; a loaded model does not hold these.
 
         Examples
         --------
         >>> import textsignal as ts
         >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
         >>> model = ts.TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
-        >>> table = model.sentences("The staff were friendly. The bathroom was dirty.")
-        >>> bool(table["contribution"][0] > table["contribution"][1])
-        True
+        >>> table = model.clauses(["The staff were friendly, but the bathroom was dirty."])
+        >>> list(table["clause"]), list(table["kind"])
+        (['The staff were friendly,', 'but the bathroom was dirty.'], ['praise', 'complaint'])
         """
-        reader = self._one("sentences")
-        tokens = reader.tokenise([text])
-        reading = reader.read(Observed(tokens, np.full(1, np.nan), np.ones(1)))
-        return sentence_table(reading.clauses, reader.fitted.effects, self.theme_names).drop(columns="text")
+        reader = self._one("clauses")
+        if texts is None:
+            (observed,) = self.observed()
+            reading = reader.read(replace(observed, given=None), self.naming_.better)
+            unseen = reading.unseen
+        else:
+            tokens = reader.tokenise(texts_and_covariates(texts, None)[0])
+            missing = np.full(len(tokens), np.nan)
+            reading = reader.read(Observed(tokens, missing, np.ones(len(tokens))), self.naming_.better)
+            unseen = None
+        direction = self.naming_.direction
+        return clause_table(reading.clauses, reader.fitted.effects, self.theme_names, direction, unseen)
 
-    def find_sentences(
+    def find_clauses(
         self,
         theme: Theme,
         n: int = 10,
@@ -705,24 +742,27 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         texts: Texts | None = None,
         responses: ArrayLike | None = None,
     ) -> pd.DataFrame:
-        """Return sentences that illustrate a theme.
+        """Return clauses that illustrate a theme: clear cases, fewer than `n` rather than doubtful ones.
 
-        Columns: row (position of its text, from 0), sentence, response, share (of the theme), contribution.
+        Columns: row (position of its text, from 0), clause, response, judgement (log-odds of praise against complaint),
+        contribution.
 
         Parameters
         ----------
         theme : its number or label.
         n : maximum number, each of another text.
-        good : True for positive sentences, False for negative ones, None for the most typical ones.
+        good : True for praise, False for complaints, None for the most typical ones. For a response without a better
+            direction True for clauses that raise it, False for those that lower it.
         texts, responses : the texts to search; by default those of training. A loaded model does not hold these.
         """
-        reader = self._one("sentences")
+        reader = self._one("clauses")
         check_number("n", n, least=1, whole=True)
         number = theme_number(theme, self.theme_names)
         (observed,) = self.observed(texts, responses)
-        raising = None if good is None else good != self.naming_.lower_is_better
-        clauses = reader.read(replace(observed, given=None)).clauses
-        return find_sentences(clauses, reader.fitted.effects, number, int(n), raising, observed.responses)
+        kind = None if good is None else (1 if good else -1) * self.naming_.better
+        fitted, reading = reader.fitted, reader.read(replace(observed, given=None)).clauses
+        found = find_clauses(reading, fitted.effects, number, int(n), kind, observed.responses, fitted.words.zone)
+        return found.assign(judgement=self.naming_.better * found["judgement"])
 
     def find_texts(
         self,
@@ -900,7 +940,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         )
         return check_all(checked)
 
-    def name_response(self, name: str, unit: str | None = None, *, lower_is_better: bool = False) -> Self:
+    def name_response(self, name: str, unit: str | None = None, *, lower_is_better: bool | None = None) -> Self:
         """Return the model with names for the response and its unit, as sentences use them.
 
         Parameters
@@ -909,6 +949,8 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         unit : name of one step, such as "stars"; by default one that suits the response: percentage points if it has
             two values, the name of the counted things, or points.
         lower_is_better : True if less is better, as for severity: themes that raise the response are then to be fixed.
+            False if more is better. By default more is better on a scale of levels, and neither of a count and of
+            numbers without bounds: clauses then raise and lower the response, without praise and complaints.
 
         Examples
         --------
@@ -1014,14 +1056,14 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
 
     def _themes(self) -> Revision:
         own = self._first.fitted.themes
-        return Revision(own.topics, own.prevalence, self.labels_, self.theme_names)
+        return Revision(own.topics, own.prevalence, self.labels_[:-1], self.theme_names[:-1])
 
     def _revised(self, revision: Revision, observed: Sequence[Observed]) -> Self:
         """Return a new model with these themes, refitted to the texts."""
         readers = refitted(self._readers, revision.themes, revision.weights, observed)
         model = copy(self)
         model.reader_ = readers[0] if isinstance(self.reader_, ThemeReader) else self.reader_.with_readers(readers)
-        model.labels_, model.n_themes = revision.labels, len(revision.themes)
+        model.labels_, model.n_themes = [*revision.labels, self.labels_[-1]], len(revision.themes)
         model.n_texts_, model._training = len(observed[0]), tuple(observed)
         return model
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -29,7 +29,7 @@ from textsignal.insight.naming import Naming
 from textsignal.reading.options import ResponseScale
 from textsignal.reading.several import ClassReader, Reader, ResponseReader
 from textsignal.reading.themes import ThemeReader
-from textsignal.reading.words import has_no_pairs
+from textsignal.reading.words import has_no_pairs, n_labelled
 from textsignal.stored_values import (
     LARGEST_WHOLE,
     SMALLEST,
@@ -41,14 +41,15 @@ from textsignal.stored_values import (
     rule,
     stored_fields,
 )
+from textsignal.text.lexicon import lexicon_of
 from textsignal.text.tokenise import language_name
 from textsignal.text.vectorise import LONGEST_TERM, TextVectorizer
 from textsignal.training.fitted import FittedTopics
 from textsignal.training.start import INITS
 
 Tokenizer: TypeAlias = Callable[[str], list[str]]
-#: 7: several responses are one model.
-FORMAT, FORMAT_VERSION = "textsignal model", 7
+#: 8: clauses, overall verdicts and judgement.
+FORMAT, FORMAT_VERSION = "textsignal model", 8
 SETTINGS_FILE, ARRAYS_FILE = "model.json", "arrays.safetensors"
 ESTIMATORS: dict[str, type[TopicEstimator]] = {"GLMNMF": GLMNMF, "JBNMF": JBNMF}
 #: Bounds of inverse document frequencies, which are logarithms of numbers of texts.
@@ -67,6 +68,15 @@ def is_language(value: Any) -> bool:
         return False
 
 
+def is_lexicon(value: Any) -> bool:
+    """True if it can be the `lexicon` of a model."""
+    try:
+        lexicon_of(value, None)
+    except InputError:
+        return False
+    return True
+
+
 COUNT, AMOUNT = rule(least=1, most=MOST), rule(least=0)
 LEVELS = rule(least=-LARGEST_WHOLE, most=LARGEST_WHOLE)
 SEED = rule(least=0, most=2**32 - 1)
@@ -83,6 +93,8 @@ class ModelOptions:
     seed_words: dict[str, list[str]] | None
     max_terms: int | None = field(metadata=COUNT)
     stop_words: str | tuple[str, ...] | None = field(metadata=rule(accepts=lambda it: it == "auto" or is_language(it)))
+    lexicon: str | dict[str, Number] | None = field(metadata=rule(accepts=is_lexicon))
+    neutral: Number | None = field(metadata=AMOUNT)
     missing: str = field(metadata=rule(choices=("error", "drop")))
     random_state: int | None = field(metadata=SEED)
     n_jobs: int | None = field(metadata=THREADS)
@@ -228,7 +240,7 @@ class StoredHead:
 
     options: ModelOptions
     scales: tuple[StoredScale, ...] = field(metadata=rule(shape=("responses",)))
-    labels: list[str | None] = field(metadata=rule(shape=("topics",)))
+    labels: list[str | None] = field(metadata=rule(shape=(n_labelled,)))
     n_texts: int = field(metadata=rule(least=1, most=MOST_TEXTS))
     namings: tuple[Naming, ...] = field(metadata=rule(shape=("responses",)))
     covariates: Design | None
@@ -405,7 +417,7 @@ def as_plain(value: Any) -> Any:
         names = [name for kinds in NAMED.values() for name, kind in kinds.items() if type(value) is kind]
         named = {"name": names[0]} if names else {}
         return named | {key: as_plain(each) for key, each in _inner(value).items() if not isinstance(each, np.ndarray)}
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {name: as_plain(inner) for name, inner in value.items()}
     if isinstance(value, np.random.RandomState | np.random.Generator):
         return None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import Field, dataclass, field, fields, is_dataclass
+from dataclasses import Field, dataclass, field, fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
@@ -26,7 +26,7 @@ LARGEST, SMALLEST = 1e100, 1e-100
 #: Beyond this, not every whole number is a float. The largest file of settings, in bytes.
 LARGEST_WHOLE, MOST_BYTES = 2**53, 2**30
 #: Sizes that may be 0.
-MAY_BE_NONE = ("covariates", "features", "sentences")
+MAY_BE_NONE = ("covariates", "features", "clauses", "verdict words")
 #: A size: its name, "*name" for an axis that is absent if the size is 1, a number, or a function of other sizes.
 Size = str | int | Callable[[Mapping[str, int]], int]
 #: A number that stays whole if it is.
@@ -91,7 +91,7 @@ class Rule:
     """Constraints on a stored value that its type hint does not express.
 
     shape : sizes of an array's axes, the length of a list, linear predictors of a family, or the size that a number is.
-    least, most : bounds of all numbers; infinite : True if any number is allowed, finite or not.
+    least, most : bounds of all numbers; below : function of the sizes that all numbers are below; infinite : True if any number is allowed, finite or not.
     missing : NaN is required instead of numbers if this function of the sizes is true; True allows NaN anywhere.
     filled : True if the array, or each of its rows, must have a number above 0.
     ends : name of the size that the array divides: its values increase from 0 to that size.
@@ -104,6 +104,7 @@ class Rule:
     shape: tuple[Size, ...] | None = None
     least: float = -LARGEST
     most: float = LARGEST
+    below: Callable[[Mapping[str, int]], int] | None = None
     missing: bool | Callable[[Mapping[str, int]], bool] = False
     infinite: bool = False
     filled: bool = False
@@ -114,6 +115,11 @@ class Rule:
     distinct: bool = False
     any_text: bool = False
     learnt: bool = False
+
+    @property
+    def of_items(self) -> Rule:
+        """Constraints on the items of a list."""
+        return Rule(least=self.least, most=self.most, choices=self.choices, any_text=self.any_text)
 
 
 def rule(**constraints: Any) -> dict[str, Rule]:
@@ -231,7 +237,7 @@ class Checker:
             return self.part(kind, value, path)
         if get_origin(kind) is dict:
             inner = get_args(kind)[1]
-            return {_text(rule, key, path): self.value(inner, rule, each, path) for key, each in value.items()}
+            return {_text(rule, key, path): self.value(inner, rule.of_items, each, path) for key, each in value.items()}
         return self._items(kind, rule, value, path) if isinstance(value, list) else value
 
     def _number(self, kind: Any, rule: Rule, value: Any, path: str) -> Any:
@@ -264,12 +270,11 @@ class Checker:
             raise ValueError(f"{path} has {len(values)} items; it must have {len(hints)}")
         if rule.shape is not None:
             self._match((len(values),), rule.shape, path)
-        of_items = Rule(least=rule.least, most=rule.most, choices=rule.choices, any_text=rule.any_text)
         if hints[0] is str and all(type(each) is str for each in values) and not rule.choices:
-            _text(of_items, "".join(values), path)  # a quarter of a million words, at once
+            _text(rule.of_items, "".join(values), path)  # a quarter of a million words, at once
             made = values
         else:
-            made = [self.value(hints[0], of_items, each, f"{path}.{number}") for number, each in enumerate(values)]
+            made = [self.value(hints[0], rule.of_items, each, f"{path}.{number}") for number, each in enumerate(values)]
         if rule.distinct and len(set(made)) != len(made):
             raise ValueError(f"{path} has an item twice")
         return tuple(made) if get_origin(kind) is tuple else made
@@ -289,6 +294,9 @@ class Checker:
             self._waiting.append(lambda: self._check_missing(rule, values, path))
         elif not rule.infinite:
             _check_bounds(rule, values[~np.isnan(values)] if rule.missing else values, path)
+        if rule.below is not None:
+            below = rule.below
+            self._waiting.append(lambda: _check_bounds(replace(rule, most=below(self.sizes) - 1), values, path))
         if rule.filled and not np.all(np.max(values, axis=-1, initial=0.0) > 0):
             raise ValueError(f"{path} must have numbers above 0{' in each row' if values.ndim > 1 else ''}")
         return values

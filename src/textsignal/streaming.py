@@ -49,7 +49,15 @@ from textsignal.training.streamed import (
     stored_tone,
     turns_of,
 )
-from textsignal.training.theme_model import Prepared, Response, learn_lexicon, prepare_read, read_features
+from textsignal.training.theme_model import (
+    LearntTone,
+    Prepared,
+    Response,
+    learn_dictionary,
+    lexicon_slope,
+    prepare_read,
+    read_features,
+)
 from textsignal.training.tone import Tone, tone_folds
 
 #: Default memory limit of a fit; the minimum.
@@ -144,14 +152,18 @@ class ReadSource:
             )
         self.progress("Counting words", 0, None)
         merged = count_shards(found.shards, found.sizes, self.spread)
-        options, without = parts.lexicon_options(self.options), np.unique(found.drawn.keys[held_out])
-        lexicon = learn_lexicon(merged.words, merged.counts, found.n_documents, **options)
+        options, without = parts.dictionary_options(self.options), np.unique(found.drawn.keys[held_out])
+        dictionary = learn_dictionary(merged.words, merged.counts, found.n_documents, **options)
         self.progress("Learning tone", 0, None)
-        effects = stored_tone(found.shards, found.sizes, lexicon.features, response.simplest, self.spread, without)
+        family, features = response.simplest, dictionary.features
+        read = read_features(own.tokens, features, self.compute.engine)
+        y = family.encode(response.values)
+        slope = lexicon_slope(read, dictionary, y, own.weight, family.of_words, self.compute)
+        start = slope * dictionary.general
+        effects = stored_tone(found.shards, found.sizes, features, family, self.spread, without, start)
         self.progress("Learning themes", 0, None)
-        read = read_features(own.tokens, lexicon.features, self.compute.engine)
-        tone = Tone.of(effects, tone_folds(read.counts))
-        return prepare_read(read, lexicon, [response], lambda _: (tone, None), own.weight, self.compute)
+        learnt = LearntTone(Tone.of(effects, tone_folds(read.counts)), None, slope)
+        return prepare_read(read, dictionary, [response], lambda _: learnt, own.weight, self.compute)
 
 
 @contextmanager

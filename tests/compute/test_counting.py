@@ -23,7 +23,9 @@ def columns_of(sentences):
     codes, under = np.array(words, dtype=np.int64).reshape(-1, 2).T
     indptr = np.cumsum([0, *(len(sentence) for _, sentence in sentences)])
     ends = np.searchsorted([d for d, _ in sentences], np.arange(5))
-    return Sentences(ends, indptr, codes.astype(np.int32), under.astype(bool), under.astype(bool))
+    return Sentences(
+        ends, indptr, codes.astype(np.int32), under.astype(bool), under.astype(bool), np.zeros(len(indptr) - 1, np.int8)
+    )
 
 
 @given(SENTENCES)

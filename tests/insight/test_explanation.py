@@ -3,10 +3,13 @@
 import html
 import io
 import re
+from decimal import Decimal
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 from sklearn.exceptions import NotFittedError
 
@@ -14,7 +17,7 @@ from textsignal import GLMNMF, JBNMF, TextResponseModel, TextVectorizer, TopicMo
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.estimators import TopicEstimator
-from textsignal.insight.explanation import MOST_BARS, TEXT_CAP
+from textsignal.insight.explanation import MOST_BARS, TEXT_CAP, adding_up
 from textsignal.text.tokenise import normalise
 
 REVIEWS = synthetic_reviews(1000, seed=6)
@@ -176,12 +179,49 @@ def test_words_that_a_tokenizer_changes_are_explained_though_not_marked():
 # How it is shown
 
 
-def test_the_lines_of_the_text_form_add_up(model):
-    lines = repr(model.explain(REVIEWS.texts[0])).splitlines()
-    numbers = [float(line.split()[0]) for line in lines if re.match(r"  +[+-]\d", line)]
-    total = next(float(line.split()[1]) for line in lines if line.startswith("="))
-    assert len(numbers) >= 9
-    assert sum(numbers) == pytest.approx(total, abs=5e-4 * (len(numbers) + 1))
+def lists_of(shown):
+    """Name, numbers and sum of each list of a text form."""
+    lists = re.findall(r"^(\w+), in ([\w ]+)\n((?:  [+-].*\n)+)= (\S+)  sum$", shown, re.MULTILINE)
+    return [(name, [Decimal(line.split()[0]) for line in lines.splitlines()], Decimal(total))
+            for name, _, lines, total in lists]
+
+
+@pytest.mark.parametrize("number", range(12))
+def test_every_list_adds_up_on_the_screen(one, number):
+    """Digit by digit, to the difference between the two means of the headline."""
+    explanation = one.explain(REVIEWS.texts[number])
+    found = lists_of(repr(explanation))
+    assert [name for name, *_ in found] == ["Clauses", "Themes", "Words"][explanation.clauses is None :]
+    expected, baseline = (Decimal(mean) for mean in re.findall(r"\d+\.\d\d", repr(explanation).splitlines()[0]))
+    for _, numbers, total in found:
+        assert sum(numbers) == total == expected - baseline
+    page, screen = explanation._repr_html_(), terminal(explanation)
+    for _, numbers, total in found:
+        assert all(f"{each:+f}".replace("-0.00", "+0.00") in page for each in (*numbers, total))
+        assert all(f"{each:+f}".replace("-0.00", "+0.00") in screen for each in (*numbers, total))
+
+
+def test_lists_of_a_share_are_in_percentage_points():
+    model = TextResponseModel(4).fit(REVIEWS.texts, REVIEWS.ratings > 3).name_response("recommended")
+    explanation = model.explain("Friendly staff, but a dirty bathroom.")
+    found, head = lists_of(repr(explanation)), repr(explanation).splitlines()[0]
+    expected, baseline = (Decimal(mean) for mean in re.findall(r"(\d+\.\d)%", head))
+    assert head.startswith("Expected share with recommended True: ")
+    assert "in percentage points" in repr(explanation)
+    assert len(found) == 3
+    for _, numbers, total in found:
+        assert sum(numbers) == total == expected - baseline
+
+
+@given(
+    st.lists(st.floats(-50, 50), min_size=1, max_size=12), st.floats(0, 100), st.sampled_from([0, 1, 2, 3])
+)
+def test_rounded_numbers_add_up_and_are_those_next_to_the_numbers(values, start, digits):
+    end = start + sum(values)
+    total = round(round(end, digits) - round(start, digits), digits)
+    rounded = adding_up(np.array(values), total, digits)
+    assert rounded.sum() == pytest.approx(total, abs=1e-9)
+    assert np.abs(rounded - values).max() <= 10.0**-digits + 1e-9
 
 
 def test_the_html_shows_the_whole_text_with_signs(one):
@@ -263,16 +303,16 @@ def test_few_topics_are_all_shown_and_many_are_summed_up():
     few = TopicModel(JBNMF(2, max_iter=5)).fit(REVIEWS.texts, REVIEWS.ratings)
     assert "more theme" not in repr(few.explain(REVIEWS.texts[0]))
     many = TopicModel(JBNMF(9, max_iter=5)).fit(REVIEWS.texts, REVIEWS.ratings)
-    assert "1 more theme\n" in repr(many.explain(REVIEWS.texts[0]))
+    assert "  1 more theme\n" in repr(many.explain(REVIEWS.texts[0]))
 
 
 # Bad input
 
 
 def test_an_input_that_is_not_a_text_is_an_error(one):
-    for given in (None, 5, ["a list"]):
+    for text in (None, 5, ["a list"]):
         with pytest.raises(InputError, match="every text must be a string"):
-            one.explain(given)
+            one.explain(text)
 
 
 def test_a_model_that_is_not_fitted_raises():

@@ -30,23 +30,44 @@ MEASURES = ("mentions", "tone", "cost", "gain")
 FAMILY = Binomial(4, 1)
 
 
+#: Tone beyond this is a complaint or praise.
+NEUTRAL = 0.2
+
+
+def judged(mentions):
+    """Return mentions with the complaints and the praise that their tone makes."""
+    bad, good = mentions.tone < -NEUTRAL, mentions.tone > NEUTRAL
+    of_tone = {"complaint": mentions.tone * bad, "praise": mentions.tone * good, "complains": bad, "praises": good}
+    return replace(mentions, eta=0.4 + mentions.tone.sum(axis=1), **of_tone)
+
+
 def documents(n=600, themes=3, seed=0, weight=None):
     """Mentions in texts, without a difference between groups."""
     rng = np.random.default_rng(seed)
     mentioned = rng.random((n, themes)) < 0.6
-    tone = rng.normal(0.1, 0.5, (n, themes)) * mentioned
-    eta = 0.4 + tone.sum(axis=1)
-    shares = np.full((n, themes), 1 / themes)
-    weight = np.ones(n) if weight is None else weight
-    return Mentions(FAMILY, eta, tone, shares, mentioned, np.full(n, np.nan), weight)
+    tone, none = rng.normal(0.1, 0.5, (n, themes)) * mentioned, np.zeros((n, themes))
+    mentions = Mentions(
+        family=FAMILY,
+        eta=np.zeros(n),
+        tone=tone,
+        complaint=none,
+        praise=none,
+        shares=np.full((n, themes), 1 / themes),
+        mentioned=mentioned,
+        complains=none > 0,
+        praises=none > 0,
+        unplaced=np.zeros(n),
+        responses=np.full(n, np.nan),
+        weight=np.ones(n) if weight is None else weight,
+    )
+    return judged(mentions)
 
 
 def with_problem(mentions, rows, theme=0, by=-1.0):
     """Return texts of which some are more negative about a theme."""
     tone = mentions.tone.copy()
     tone[rows, theme] += by * mentions.mentioned[rows, theme]
-    eta = 0.4 + tone.sum(axis=1)
-    return replace(mentions, eta=eta, tone=tone)
+    return judged(replace(mentions, tone=tone))
 
 
 def groups_of(n=600, k=6):
@@ -188,7 +209,7 @@ def test_a_theme_that_a_group_never_mentions_is_shrunk_to_the_mean_of_all():
     mentions = documents()
     mentioned = mentions.mentioned.copy()
     mentioned[::6, 2] = False
-    mentions = replace(mentions, tone=mentions.tone * mentioned, mentioned=mentioned)
+    mentions = judged(replace(mentions, tone=mentions.tone * mentioned, mentioned=mentioned))
     found = compare_groups(mentions, groups_of())
     g = found.names.index("g0")
     assert np.isnan(found.tone.mean[g, 2])

@@ -1,5 +1,7 @@
 """Names of a response, how its numbers are written, and which direction is better: laws of both directions."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +13,7 @@ from textsignal.insight.groups import compare_groups
 from textsignal.insight.naming import Naming
 
 REVIEWS = synthetic_reviews(200, seed=3)
+OPPOSITE = {"praise": "complaint", "complaint": "praise", "neutral": "neutral"}
 
 
 @pytest.fixture(scope="module")
@@ -59,10 +62,11 @@ def test_a_model_names_its_response_by_its_column_and_family():
 
 def test_where_less_is_better_costs_are_what_was_gain_and_the_reverse(model, turned):
     plain, other = (one.drivers().sort_values("theme").set_index("theme") for one in (model, turned))
-    swapped = {"cost": "gain", "gain": "cost", "praise": "complaints", "complaints": "praise"}
-    for name, before in swapped.items():
+    swapped = {"cost": "gain", "praise": "complaints", "mean_praise": "mean_complaint"}
+    swapped |= {"gain_per_praise": "cost_per_complaint"}
+    for name, before in (swapped | {before: name for name, before in swapped.items()}).items():
         np.testing.assert_allclose(other[name], plain[before], atol=1e-12)
-    same = ["mentions", "share", "mean_response", "mean_elsewhere", "raises", "lowers"]
+    same = ["is_overall", "mentions", "neutral", "share", "mean_mention", "mean_elsewhere", "raises", "lowers"]
     pd.testing.assert_frame_equal(other[same], plain[same])
     assert turned.drivers()["cost"].is_monotonic_decreasing
     assert turned.themes()["cost"].is_monotonic_decreasing
@@ -82,18 +86,23 @@ def test_findings_name_what_raises_it_as_what_to_fix(model, turned):
     found = turned.drivers().findings()
     assert found.to_fix
     assert found.to_keep
-    assert all(sentence.endswith(" points lower.") and "complaints" in sentence for sentence in found.to_fix)
-    assert all(sentence.endswith(" points higher.") and "praise" in sentence for sentence in found.to_keep)
+    assert all(sentence.endswith(" points lower.") and "complaint adds" in sentence for sentence in found.to_fix)
+    assert all(sentence.endswith(" points higher.") and "praise takes off" in sentence for sentence in found.to_keep)
     table = turned.drivers().set_index("label")
     for sentence in found.to_fix:
-        label, words = sentence[1:].split("”")[0], sentence.split("of these (")[-1].split(").")[0].split(", ")
-        assert "of these (" not in sentence or set(words) <= set(table.loc[label, "raises"])
+        label, words = sentence[1:].split("”")[0], re.findall(r"complain about it \((.*?)\)", sentence)
+        assert {word for listed in words for word in listed.split(", ")} <= set(table.loc[label, "raises"])
 
 
-def test_sentences_that_speak_praise_are_those_that_lower_it(model, turned):
-    for good in (True, False):
-        pd.testing.assert_frame_equal(turned.find_sentences(0, good=good), model.find_sentences(0, good=not good))
-    pd.testing.assert_frame_equal(turned.find_sentences(0, good=None), model.find_sentences(0, good=None))
+def test_clauses_of_praise_are_those_that_lower_it(model, turned):
+    for good, other in ((True, False), (False, True), (None, None)):
+        found = model.find_clauses(0, good=other)
+        expected = found.assign(judgement=-found["judgement"])
+        pd.testing.assert_frame_equal(turned.find_clauses(0, good=good), expected)
+    plain, other = (one.clauses(REVIEWS.texts[:50]) for one in (model, turned))
+    assert other["kind"].tolist() == plain["kind"].map(OPPOSITE).tolist()
+    np.testing.assert_array_equal(other["judgement"], -plain["judgement"])
+    assert turned.explain(REVIEWS.texts[0]).clauses["kind"].tolist() == other["kind"][other["text"] == 0].tolist()
 
 
 def test_which_way_is_better_is_stored(turned, tmp_path):

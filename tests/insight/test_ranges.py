@@ -25,10 +25,19 @@ class Theme:
     gain_high: float = np.nan
     gain_clear: bool = False
     mentions: float = 0.3
-    praise: float = 0.4
-    complaints: float = 0.6
-    mean_response: float = np.nan
-    mean_elsewhere: float = np.nan
+    praise: float = 0.1
+    complaints: float = 0.2
+    mean_praise: float = np.nan
+    mean_complaint: float = np.nan
+    is_overall: bool = False
+
+    @property
+    def cost_per_complaint(self) -> float:
+        return self.cost / self.complaints
+
+    @property
+    def gain_per_praise(self) -> float:
+        return self.gain / self.praise
 
 
 CLEAR = Theme("noise", 0.06, 0.01, 0.042, 0.068, True, -0.01, 0.02)
@@ -57,8 +66,9 @@ def test_titles_do_not_promise_what_nobody_knows():
 
 def test_without_ranges_nothing_is_said_of_them():
     class Bare:
-        label, cost, gain, mentions, praise, complaints = "noise", 0.06, 0.01, 0.3, 0.1, 0.5
-        mean_response = mean_elsewhere = None
+        label, cost, gain, mentions, praise, complaints, is_overall = "noise", 0.06, 0.01, 0.3, 0.1, 0.5, False
+        mean_complaint = mean_praise = None
+        cost_per_complaint, gain_per_praise = cost / complaints, gain / praise
 
     assert range_of(Bare, "cost") is None
     assert is_clear(Bare, "cost")
@@ -75,7 +85,9 @@ def test_a_clear_range_is_not_written_as_if_it_began_at_0(low):
 
 
 def test_a_table_says_so_too():
-    table = Drivers.of(pd.DataFrame([vars(LARGER), vars(ALONE)]), STARS)
+    rows = [vars(theme) | {"cost_per_complaint": theme.cost_per_complaint} for theme in (LARGER, ALONE)]
+    rows = [row | {"gain_per_praise": theme.gain_per_praise} for row, theme in zip(rows, (LARGER, ALONE), strict=True)]
+    table = Drivers.of(pd.DataFrame(rows), STARS)
     assert table.titles == ("What to fix first: none of these is clear", "What to keep")
     assert "(−0.01 to 0.41). Not clear" in table.findings().to_fix[0]
     assert "What to fix first: none of these is clear" in table._repr_html_()

@@ -20,6 +20,7 @@ NASTY = [
     *"。！？।、，：ﬁ…‥‼″¨™№℃´‘ʼ\u0301\u0307\u0323\u0e33\u0916\u093c한\u1100\u1161\u11a8漢ｱﾞﷺ",
     *"👍🏽👩💻🇩🇪❤☹❶⃣🅰😀\ud800\U000e0001\x00<&>",
     *["not ", "don't ", "n't", "etc.", "e.g.", "Mr.", "no. ", "U.S. ", "1. ", "A. ", "'s ", "B.Bb", "wasn’t ", " - "],
+    *["the room ", "was ", "good", "dirty ", "but ", " and ", "nothing ", "it ", "staff ", "however, ", "Mais ", "la "],
     *["&amp;", "<br>", "word " * 30, "a," * 20, "ab - cd ; " * 9],
 ]
 TEXTS = st.lists(st.lists(st.sampled_from(NASTY), max_size=40).map("".join), max_size=6)

@@ -11,7 +11,8 @@ from textsignal.text.tokens import read_sentences
 
 
 def sentence_spans(text):
-    return read_sentences([text]).spans.tolist()
+    # Without lists of words, sentences are not cut into clauses.
+    return read_sentences([text], "klingon").spans.tolist()
 
 
 def parts(text):

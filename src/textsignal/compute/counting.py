@@ -146,7 +146,7 @@ def find_features(texts, known, sizes, located):  # type: ignore[no-untyped-def]
     Returns words, sentences, features and values (occurrences,), and counts of features in documents: indptr
     (documents + 1,), indices ascending in each, and data.
     """
-    ends, indptr, codes, under, negated = texts
+    ends, indptr, codes, under, negated, _ = texts
     of_word, of_negated, parts, n_parts, slots = known
     most, largest = 2 * len(codes), 0
     for document in range(len(ends) - 1):
@@ -213,6 +213,32 @@ def sentence_sums(sentences, features, values, effects, fits):  # type: ignore[n
 
 
 @compile_loop
+def judged_sums(sentences, features, sizes, effects, fits):  # type: ignore[no-untyped-def]
+    """(sentences,) sum over occurrences of size times effect (fits, features), over the root of the sum of size^2.
+
+    fits : (sentences,) the fit of each; 0 if -1. Occurrences of a sentence are adjacent.
+    """
+    sums, squares = np.zeros(len(fits)), np.zeros(len(fits))
+    for q in range(len(sentences)):
+        sentence, size = sentences[q], sizes[features[q]]
+        if fits[sentence] >= 0:
+            sums[sentence] += size * effects[fits[sentence], features[q]]
+            squares[sentence] += size * size
+    for sentence in range(len(fits)):
+        if squares[sentence] > 0:
+            sums[sentence] /= np.sqrt(squares[sentence])
+    return sums
+
+
+@compile_loop
+def theme_sums(documents, places, values, sums):  # type: ignore[no-untyped-def]
+    """Add values (clauses,) to sums (texts, themes) of the text and the theme of each; nothing for a place of -1."""
+    for u in range(len(documents)):
+        if places[u] >= 0:
+            sums[documents[u], places[u]] += values[u]
+
+
+@compile_loop
 def word_sums(words, features, values, is_phrase, n_words):  # type: ignore[no-untyped-def]
     """(all words,) sum of values (occurrences,); the word before a phrase's last has half of the phrase's value."""
     sums = np.zeros(n_words)
@@ -226,20 +252,19 @@ def word_sums(words, features, values, is_phrase, n_words):  # type: ignore[no-u
 
 
 @compile_loop
-def placed_sums(codes, negated, indptr, values, counted, places):  # type: ignore[no-untyped-def]
-    """(2 words, themes) sums of the places (sentences, themes) of each word, and of its values times these.
+def placed_sums(codes, negated, indptr, values, counted, places, n_themes):  # type: ignore[no-untyped-def]
+    """(2 words, themes) number of occurrences of each word in clauses on each theme, and sum of its values there.
 
-    codes, negated, values : (all words,); indptr : (sentences + 1,); counted : (words,) True if it counts. A word has
-    two rows: plain and negated.
+    codes, negated, values : (all words,); indptr : (clauses + 1,); counted : (words,) True if it counts; places :
+    (clauses,) the theme of each. A word has two rows: plain and negated.
     """
-    stands, added = np.zeros((2, 2 * len(counted), places.shape[1]))
-    for sentence in range(len(indptr) - 1):
-        for p in range(indptr[sentence], indptr[sentence + 1]):
+    stands, added = np.zeros((2, 2 * len(counted), n_themes))
+    for clause in range(len(indptr) - 1):
+        for p in range(indptr[clause], indptr[clause + 1]):
             if counted[codes[p]]:
                 row = 2 * np.int64(codes[p]) + negated[p]
-                for k in range(places.shape[1]):
-                    stands[row, k] += places[sentence, k]
-                    added[row, k] += values[p] * places[sentence, k]
+                stands[row, places[clause]] += 1
+                added[row, places[clause]] += values[p]
     return stands, added
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
@@ -23,47 +23,99 @@ from textsignal.reading.words import ranked_terms, relevance
 
 #: Terms of a theme listed in a table of drivers.
 DRIVER_TERMS = 10
+#: Share of the texts that are low.
+LOW_SHARE = 0.2
 #: Terms in a label, and the most relevant terms that they are chosen from.
 LABEL_TERMS, LABEL_CHOICE = 3, 10
 
 
 def driver_table(mentions: Mentions) -> pd.DataFrame:
-    """Return one row per theme, in the order of their numbers.
+    """Return one row per theme, in the order of their numbers, the overall verdict last.
 
-    Columns: theme; mentions (share of texts that mention it), share (of all text), mean_response (of texts that
-    mention it), mean_elsewhere (of the others), praise and complaints (shares of its mentions that move the linear
-    predictor for the better and for the worse), cost and gain (increase of the mean response without the complaints,
-    and decrease without the praise).
+    Shares are of all texts. Columns: theme; is_overall; mentions, complaints, praise, neutral (texts that mention it,
+    complain about it, praise it, and mention it without either); share (of all words); mean_complaint, mean_praise,
+    mean_mention, mean_elsewhere (mean response of texts that complain, praise, mention it, and do not mention it); cost
+    (increase of the mean response, for the better, if complaints were neutral mentions) and cost_per_complaint (cost
+    over complaints); gain (decrease if praise were neutral mentions) and gain_per_praise; share_of_low (share of the
+    fifth of the texts with the worst responses that complain about it); share_of_gap (cost over the distance from the
+    mean to the best response, NaN if there is no best one). Where neither more nor less of the response is better,
+    complaints stand for clauses that lower it, and praise for clauses that raise it. `attrs["unplaced"]` is the share of
+    all words that are in clauses on no theme.
     """
-    counted = mentions.mentioned * mentions.weight[:, None]
-    answered = mentions.weight * ~np.isnan(mentions.responses)
-    here, elsewhere = (answered[:, None] * part for part in (mentions.mentioned, ~mentions.mentioned))
-    responses = np.nan_to_num(mentions.responses)
-    total = mentions.weight.sum()
-    return pd.DataFrame(
+    weight, responses = mentions.weight, np.nan_to_num(mentions.responses)
+    answered = weight * ~np.isnan(mentions.responses)
+    total = weight.sum()
+
+    def share(flags: NDArray[np.bool_]) -> Vector:
+        return np.asarray(weight @ flags / total, dtype=float)
+
+    def mean(flags: NDArray[np.bool_]) -> Vector:
+        return _ratio((responses * answered) @ flags, answered @ flags)
+
+    complaints, praise = share(mentions.complains), share(mentions.praises)
+    cost = mentions.better * change(mentions, mentions.complaint)
+    gain = 0.0 - mentions.better * change(mentions, mentions.praise)
+    n_themes, low = mentions.n_themes, lowest_fifth(mentions)
+    table = pd.DataFrame(
         {
-            "theme": np.arange(mentions.tone.shape[1]),
-            "mentions": counted.sum(axis=0) / total,
-            "share": mentions.weight @ mentions.shares / total,
-            "mean_response": _ratio(responses @ here, here.sum(axis=0)),
-            "mean_elsewhere": _ratio(responses @ elsewhere, elsewhere.sum(axis=0)),
-            "praise": _ratio((counted * (mentions.good != 0)).sum(axis=0), counted.sum(axis=0)),
-            "complaints": _ratio((counted * (mentions.bad != 0)).sum(axis=0), counted.sum(axis=0)),
-            "cost": mentions.better * _change(mentions, mentions.bad),
-            "gain": -mentions.better * _change(mentions, mentions.good),
+            "theme": np.arange(n_themes),
+            "is_overall": np.arange(n_themes) == n_themes - 1,
+            "mentions": share(mentions.mentioned),
+            "complaints": complaints,
+            "praise": praise,
+            "neutral": share(mentions.mentioned & ~mentions.complains & ~mentions.praises),
+            "share": weight @ mentions.shares / total,
+            "mean_complaint": mean(mentions.complains),
+            "mean_praise": mean(mentions.praises),
+            "mean_mention": mean(mentions.mentioned),
+            "mean_elsewhere": mean(~mentions.mentioned),
+            "cost": cost,
+            "cost_per_complaint": _ratio(cost, complaints),
+            "gain": gain,
+            "gain_per_praise": _ratio(gain, praise),
+            "share_of_low": _ratio(low @ mentions.complains, np.full(n_themes, low.sum())),
+            "share_of_gap": cost / distance_to_best(mentions),
         }
     )
+    table.attrs["unplaced"] = float(weight @ mentions.unplaced / total)
+    return table
+
+
+def lowest_fifth(mentions: Mentions) -> Vector:
+    """Return (texts,) weight of each in the fifth of the weight with the worst responses; ties count in part."""
+    known = np.flatnonzero(~np.isnan(mentions.responses) & (mentions.weight > 0))
+    low = np.zeros(len(mentions.responses))
+    if len(known):
+        values, number = np.unique(mentions.better * mentions.responses[known], return_inverse=True)
+        of_values = np.bincount(number, mentions.weight[known])
+        left = np.clip(LOW_SHARE * of_values.sum() - (np.cumsum(of_values) - of_values), 0.0, of_values)
+        low[known] = mentions.weight[known] * (left / of_values)[number]
+    return low
+
+
+def distance_to_best(mentions: Mentions) -> float:
+    """Return the distance from the mean response to the best level; NaN if there are no levels, or no responses."""
+    known = ~np.isnan(mentions.responses) & (mentions.weight > 0)
+    levels = mentions.family.numbers if hasattr(mentions.family, "levels") else None
+    if levels is None or not known.any():
+        return float("nan")
+    best = levels.max() if mentions.better > 0 else levels.min()
+    mean = np.average(mentions.responses[known], weights=mentions.weight[known])
+    return float(abs(best - mean)) or float("nan")
 
 
 def _ratio(part: Vector, whole: Vector) -> Vector:
     return np.divide(part, whole, out=np.full(len(part), np.nan), where=whole > 0)
 
 
-def _change(mentions: Mentions, parts: Vector) -> Vector:
+def change(mentions: Mentions, parts: Vector) -> Vector:
     """(themes,) change of the mean response when parts (texts, themes) are subtracted from eta."""
     mean, before, weight = mentions.family.mean, mentions.family.mean(mentions.eta), mentions.weight
-    changes = [np.average(mean(mentions.eta - part) - before, weights=weight) for part in parts.T]
-    return np.array(changes, dtype=float)
+    changes = np.zeros(parts.shape[1])
+    for k, part in enumerate(parts.T):
+        rows = np.flatnonzero(part)
+        changes[k] = weight[rows] @ (mean(mentions.eta[rows] - part[rows]) - before[rows]) / weight.sum()
+    return changes
 
 
 def grouped_drivers(mentions: Mentions, by: ArrayLike | pd.Series | None) -> pd.DataFrame:
@@ -110,15 +162,16 @@ def with_words(reader: ThemeReader, table: pd.DataFrame, labels: Sequence[str | 
     numbers, words, terms = table["theme"].to_numpy(), reader.words, reader.fitted.terms
     names, ranked = names_of(reader, labels), ranked_terms(reader.fitted)[:, :n_terms]
     table.insert(table.columns.get_loc("theme") + 1, "label", [names[k] for k in numbers])
-    position = table.columns.get_loc("complaints")
-    table.insert(position + 1, "raises", [words.raises[k] for k in numbers])
-    table.insert(position + 2, "lowers", [words.lowers[k] for k in numbers])
-    return table.assign(terms=[[terms[j] for j in ranked[k]] for k in numbers])
+    return table.assign(
+        raises=[words.raises[k] for k in numbers],
+        lowers=[words.lowers[k] for k in numbers],
+        terms=[[terms[j] for j in ranked[k]] for k in numbers],
+    )
 
 
 def stacked(tables: Mapping[Any, pd.DataFrame], noun: str) -> pd.DataFrame:
     """Concatenate tables of several responses, or classes, with a first column `noun` that names them."""
-    together = pd.concat([pd.DataFrame(table).assign(**{noun: name}) for name, table in tables.items()])
+    together = pd.concat([table.assign(**{noun: name}) for name, table in tables.items()])
     return together[[noun, *[name for name in together.columns if name != noun]]]
 
 

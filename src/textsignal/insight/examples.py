@@ -11,46 +11,64 @@ from numpy.typing import NDArray
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
 from textsignal.estimators import Predictions
+from textsignal.reading.words import UNPLACED
 from textsignal.training.contributions import ThemeEffects
-from textsignal.training.theme_model import ThemeReading
+from textsignal.training.judgement import Zone
+from textsignal.training.theme_model import Clauses, ThemeReading
 
-#: Least share of a theme in its example clauses; fewest and most words of these.
-LEAST_SHARE, LEAST_WORDS, MOST_WORDS = 0.5, 4, 40
+#: Fewest and most words of an example clause.
+LEAST_WORDS, MOST_WORDS = 4, 40
 #: A clause with this many content terms counts half as typical as a long one.
 FEW_TERMS = 2
-#: Tone is capped at this quantile of a theme's clauses, as extremes are not typical.
-EXTREME = 0.9
+#: Judgements are capped at this quantile of a theme's clauses, as extremes are not typical; and an example of a complaint
+#: or of praise is this many times as far from 0 as the neutral zone.
+EXTREME, WELL_OUTSIDE = 0.9, 1.5
 #: Texts with a high or low response are chosen from this many times `n` of the most typical ones.
 TYPICAL = 5
+#: Kinds of clauses, by the sign of what they say about the response: for better, neutral, for worse; and of responses
+#: of which nothing is better.
+KINDS, DIRECTIONS = {1: "praise", 0: "neutral", -1: "complaint"}, {1: "raises", 0: "neutral", -1: "lowers"}
 
 
-def sentence_contributions(reading: ThemeReading, effects: ThemeEffects) -> tuple[Vector, Vector]:
-    """Return (clauses,) contributions of the tone and of the themes of each clause to the linear predictor.
+def clause_contributions(reading: ThemeReading, clauses: Clauses, effects: ThemeEffects) -> tuple[Vector, Vector]:
+    """Return (clauses,) contributions of the tone and of the theme of each clause to the linear predictor.
 
-    sum_k p_k gamma_k * its tone,        sum_k p_k beta_k * its share of its text's words
+    gamma_k * its tone,        beta_k * its share of its text's words
     """
-    texts = reading.texts
-    words = np.diff(texts.indptr) / np.maximum(texts.n_words, 1)[texts.documents]
-    return reading.places @ effects.gamma * reading.sentence_tone, reading.places @ effects.beta * words
+    texts, places = reading.texts, clauses.places
+    words = clauses.words / np.maximum(texts.n_words, 1)[texts.documents]
+    return effects.gamma[places] * clauses.tone, effects.beta[places] * words * clauses.evidence[texts.documents]
 
 
-def sentence_table(reading: ThemeReading, effects: ThemeEffects, labels: list[str]) -> pd.DataFrame:
+def clause_table(
+    reading: ThemeReading, effects: ThemeEffects, labels: Sequence[str], better: int, unseen: Clauses | None = None
+) -> pd.DataFrame:
     """Return one row per clause of all texts.
 
-    Columns: text (its position), sentence, start, end (in the text), theme and label (of the main one), share (of
-    that), tone and speaking (contributions of its tone and of its themes), contribution (both).
+    Columns: text (its position), clause, start, end (in the text), theme (-1 if unplaced), label, is_overall, kind,
+    judgement (log-odds of praise against complaint), tone and speaking (contributions of its tone and of its theme),
+    contribution (both).
+
+    better : 1 if more of the response is better, -1 if less is, 0 if neither; unseen : clauses by tone that has not seen
+    the responses, None for that of all texts.
     """
-    texts, main = reading.texts, reading.places.argmax(axis=1)
-    tone, speaking = sentence_contributions(reading, effects)
+    clauses = reading.clauses if unseen is None else unseen
+    texts, n_themes = reading.texts, len(labels)
+    tone, speaking = clause_contributions(reading, clauses, effects)
+    names, places = np.array([*labels, UNPLACED], dtype=object), clauses.places
+    kinds = DIRECTIONS if better == 0 else KINDS
+    of_kinds = np.array([kinds[-1], kinds[0], kinds[1]], dtype=object)
     return pd.DataFrame(
         {
             "text": texts.documents,
-            "sentence": _sentences(reading, np.arange(len(main))),
+            "clause": _clauses(reading, np.arange(len(places))),
             "start": texts.spans[:, 0],
             "end": texts.spans[:, 1],
-            "theme": main,
-            "label": [labels[k] for k in main],
-            "share": reading.places[np.arange(len(main)), main],
+            "theme": np.where(places < n_themes, places, -1).astype(np.int64),
+            "label": names[places],
+            "is_overall": places == n_themes - 1,
+            "kind": of_kinds[1 + clauses.kinds * (better or 1)],
+            "judgement": reading.judgement * (better or 1),
             "tone": tone,
             "speaking": speaking,
             "contribution": tone + speaking,
@@ -58,45 +76,47 @@ def sentence_table(reading: ThemeReading, effects: ThemeEffects, labels: list[st
     )
 
 
-def find_sentences(
-    reading: ThemeReading, effects: ThemeEffects, theme: int, n: int, raising: bool | None, responses: Vector
+def find_clauses(
+    reading: ThemeReading, effects: ThemeEffects, theme: int, n: int, kind: int | None, responses: Vector, zone: Zone
 ) -> pd.DataFrame:
     """Return example clauses of a theme, at most one per text, without repeats.
 
-    raising : True for clauses whose tone raises the response, False for lowers, None for the most typical ones.
-    responses : (texts,). Columns: row, sentence, response, share (of the theme), contribution.
+    kind : 1 for clear cases of clauses that raise the response, -1 for those that lower it, None for the most typical
+    ones. responses : (texts,). Columns: row, clause, response, judgement, contribution.
     """
-    about = _typical(reading, theme)
-    tone, speaking = sentence_contributions(reading, effects)
-    score = about
-    if raising is not None:
-        # Rescaled as if each clause were the whole text: in a long text the same clause contributes less.
-        words = np.maximum(np.diff(reading.texts.indptr), 1)
-        strength = tone * np.sqrt(reading.texts.n_words[reading.texts.documents] / words) * (1 if raising else -1)
-        speaks = (about > 0) & (strength > 0)
-        extreme = np.quantile(strength[speaks], EXTREME) if speaks.any() else 1.0
-        score = np.where(speaks, about * np.minimum(strength / extreme, 1), 0.0)
+    score = _typical(reading, theme)
+    tone, speaking = clause_contributions(reading, reading.clauses, effects)
+    if kind is not None:
+        least = WELL_OUTSIDE * (zone.high if kind > 0 else -zone.low)
+        strength = kind * reading.judgement
+        clear = (score > 0) & (reading.clauses.kinds == kind) & (strength > least)
+        extreme = np.quantile(strength[clear], EXTREME) if clear.any() else 1.0
+        score = np.where(clear, score * np.minimum(strength / max(extreme, 1e-12), 1), 0.0)
     rows = _different(reading, np.argsort(-score, kind="stable")[: int(np.sum(score > 0))], n)
     documents = reading.texts.documents[rows]
     return pd.DataFrame(
         {
             "row": documents,
-            "sentence": _sentences(reading, rows),
+            "clause": _clauses(reading, rows),
             "response": responses[documents],
-            "share": reading.places[rows, theme],
+            "judgement": reading.judgement[rows],
             "contribution": (tone + speaking)[rows],
         }
     )
 
 
 def _typical(reading: ThemeReading, theme: int) -> Vector:
-    """(clauses,) score of each as an example of a theme; 0 if unsuitable."""
-    n_terms, words, share = np.diff(reading.units.indptr), np.diff(reading.texts.indptr), reading.places[:, theme]
-    fits = (words >= LEAST_WORDS) & (words <= MOST_WORDS) & (share >= LEAST_SHARE) & (n_terms > 0)
-    return np.where(fits, share * n_terms / (n_terms + FEW_TERMS), 0.0)
+    """(clauses,) score of each as an example of a theme; 0 if unsuitable.
+
+    A clause that got its theme from the one before cannot be read by itself.
+    """
+    n_terms, words = np.diff(reading.units.indptr), np.diff(reading.texts.indptr)
+    own = (n_terms > 0) | (reading.clauses.places == reading.tone.shape[1] - 2)
+    fits = (words >= LEAST_WORDS) & (words <= MOST_WORDS) & (reading.clauses.places == theme) & own
+    return np.where(fits, (n_terms + 1) / (n_terms + 1 + FEW_TERMS), 0.0)
 
 
-def _sentences(reading: ThemeReading, rows: NDArray[np.int64]) -> pd.Series:
+def _clauses(reading: ThemeReading, rows: NDArray[np.int64]) -> pd.Series:
     texts = reading.texts
     places = zip(texts.documents[rows].tolist(), texts.spans[rows].tolist(), strict=True)
     return _as_objects([texts.texts[i][start:end] for i, (start, end) in places])

@@ -1,4 +1,4 @@
-"""Explanation of one prediction: contributions of themes and words, as text, as HTML and on a terminal."""
+"""Explanation of one prediction: contributions of clauses, themes and words, as text, as HTML and on a terminal."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ from rich.text import Text
 from textsignal.arrays import Vector
 from textsignal.estimators import Predictions, TopicEstimator
 from textsignal.families import Family
-from textsignal.insight.examples import sentence_table
+from textsignal.insight.examples import clause_table
+from textsignal.insight.naming import Naming
 from textsignal.palette import NEGATIVE, POSITIVE
 from textsignal.reading.themes import Reading
-from textsignal.reading.words import shown_word
-from textsignal.text.tokenise import Token, located_words
+from textsignal.reading.words import UNPLACED, shown_word
+from textsignal.text.tokenise import Token, function_words_of, located_words
 from textsignal.text.vectorise import TextVectorizer
 from textsignal.training.topics import word_shares
 
@@ -32,10 +33,10 @@ from textsignal.training.topics import word_shares
 TOPIC_WORDS, LEAST_PART = 5, 0.25
 #: Linear predictors that are closer than this count as equal; relative tolerance for large ones, limited by rounding.
 SAME, ROUNDED = 1e-6, 1e-12
-#: Themes, clauses and unknown words that are shown; characters of a text, and of a clause.
-SHOWN, TEXT_CAP, SENTENCE_CAP = 8, 20_000, 120
-#: Contributions below this share of the largest are not marked in the text; themes of fewer points are shown together.
-FAINT, FAINT_POINTS = 0.05, 0.005
+#: Clauses, themes, words and unknown words that are shown; characters of a text, and of a clause.
+SHOWN, TEXT_CAP, CLAUSE_CAP = 8, 20_000, 120
+#: Contributions below this share of the largest are not marked in the text.
+FAINT = 0.05
 #: Scales of more levels are not shown as bars; length of a bar for a probability of 1.
 MOST_BARS, BAR_LENGTH = 11, 40
 
@@ -49,18 +50,34 @@ class Mark:
     contribution: float
 
 
+@dataclass(frozen=True)
+class Listed:
+    """A list that adds up, as it is shown: its items, in points of the response, and what they add up to.
+
+    heads : what items and details are; items : name, points and detail of each, with the digits that are shown.
+    """
+
+    heads: tuple[str, str]
+    items: tuple[tuple[str, float, str], ...]
+    total: float
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
     """Explanation of the response that the model expects of one text.
 
         linear predictor = baseline + sum of the themes' contributions + beyond
-        contribution of a theme = sum of its contributions by way of each word
+        contribution of a theme = sum of its contributions by way of each clause
+        contribution of a clause = sum of those of its words + effect of its theme
+
+    Clauses, themes and words are shown in points of the response, which each add up to prediction - baseline_prediction:
+    the last shown digit is chosen so that they do so on the screen.
 
     Attributes
     ----------
     text : the explained text, without HTML.
-    baseline : linear predictor of a text of this size with the average mix of themes, with its covariates; neutral :
-        description of that text.
+    baseline : linear predictor of the text without what it contains, with its covariates; neutral : description of such
+        a text.
     beyond : contribution of single words beyond the topics; 0 for a model without `word_residual`.
     linear_predictor : linear predictor of this text.
     baseline_prediction, prediction : expected responses at the baseline and at the linear predictor.
@@ -69,14 +86,17 @@ class Explanation:
     probabilities : Series, probability of every level; empty if responses have no levels.
     unknown : True if the text has no known term; then the mean weights were used, and no word has a contribution.
     unknown_words : words that are in no term of the model, stop words aside.
-    themes : DataFrame, largest contribution of either sign first. Columns: theme, label, contribution, points, words
-        (those of this text that carry it most); for topics weight and effect (per unit of weight, against the average
-        text); for themes share (of the text), tone (of the words about it) and speaking (effect of its share).
+    themes : DataFrame, largest contribution of either sign first. Columns: theme (-1 if unplaced), label, contribution,
+        points, words (those of this text that carry it most); for topics weight and effect (per unit of weight, against
+        the average text); for themes is_overall (True for the overall verdict), share (of the text), tone (of the words
+        about it) and speaking (effect of its share).
     words : DataFrame, in the same order. Columns: word (a term of the model, or "not" and a negated word), count,
-        contribution, points, theme (the one that uses it most in this text, or its clause's main theme).
+        contribution, points, theme (the one that uses it most in this text, or that of its first clause).
     marks : spans of the text with their contributions; a term of several words is spread evenly over them.
-    sentences : DataFrame, one row per clause; None for a model of topics. Columns: sentence, start, end, theme, label,
-        share, tone (the sum over its words), speaking (the effect of its themes), contribution (both), points.
+    clauses : DataFrame, one row per clause; None for a model of topics. Columns: clause, start, end, theme (-1 if
+        unplaced), label, is_overall, kind, judgement, tone (the sum over its words), speaking (the effect of its theme),
+        contribution (both), points.
+    naming : name and unit of the response.
 
     Examples
     --------
@@ -106,29 +126,28 @@ class Explanation:
     marks: tuple[Mark, ...]
     neutral: str
     slope: float
-    sentences: pd.DataFrame | None = None
+    clauses: pd.DataFrame | None = None
+    naming: Naming = Naming()  # noqa: RUF009
 
     def __repr__(self) -> str:
-        *rows, (total_name, total, _) = self._rows()
-        lines = [self._headline, *(f"  {number:+8.3f}  {label}" for label, number, _ in rows)]
-        lines.append(f"= {total:+8.3f}  {total_name}")
-        if len(self.words) and not self.unknown:
-            words = (f"{_visible(row.word)} {row.contribution:+.3f}" for row in self.words[:SHOWN].itertuples())
-            lines.append(f"Words: {', '.join(words)}")
+        lines = [self._headline]
+        for listed in self._lists():
+            lines.append(f"{listed.heads[0].capitalize()}, in {self.naming.unit}")
+            lines += [
+                f"  {self._signed(number)}  {name}{f'  ({detail})' if detail else ''}"
+                for name, number, detail in listed.items
+            ]
+            lines.append(f"= {self._signed(listed.total)}  sum")
         return "\n".join([*lines, *self._notes()])
 
     def _repr_html_(self) -> str:
         """Return escaped HTML, with signs as well as colours."""
-        *rows, (total_name, total, _) = self._rows()
         notes = "".join(f"<p>{html.escape(note)}</p>" for note in self._notes())
+        text = "".join(self._html_part(*part) for part in self._parts())
         return (
             f'<div class="textsignal-explanation"><p><b>{html.escape(self._headline)}</b></p>'
-            f'<p style="white-space:pre-wrap;line-height:1.9">{"".join(map(_html_part, self._parts()))}</p>'
-            '<table><thead><tr><th style="text-align:left">theme</th><th style="padding:0 1em">adds</th>'
-            '<th style="text-align:left">by way of</th></tr></thead><tbody>'
-            + "".join(_html_row(html.escape(label), f"{number:+.3f}", words) for label, number, words in rows)
-            + _html_row(f"<b>{total_name}</b>", f"<b>{total:+.3f}</b>", [])
-            + f"</tbody></table>{notes}</div>"
+            f'<p style="white-space:pre-wrap;line-height:1.9">{text}</p>'
+            f"{''.join(map(self._html_table, self._lists()))}{notes}</div>"
         )
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
@@ -137,8 +156,6 @@ class Explanation:
             sign = ("+" if contribution > 0 else "-") if strength else ""
             text.append(sign + part, style=_style(contribution, strength))
         yield text
-        if self.sentences is not None:
-            yield _sentence_rows(self.sentences)
         yield Text(f"\n{self._headline}", style="bold")
         if len(self.probabilities) <= MOST_BARS:
             bars, block = Table.grid(padding=(0, 1)), "#" if options.ascii_only else "█"
@@ -147,20 +164,102 @@ class Explanation:
             for level, share in self.probabilities.items():
                 bars.add_row(str(level), f"{share:.0%}", Text(block * round(BAR_LENGTH * share), style="cyan"))
             yield bars
-        table = Table("theme", box=box.SIMPLE_HEAD)
-        table.add_column("adds", justify="right")
-        table.add_column("by way of", overflow="fold")
-        *rows, (total_name, total, _) = self._rows()
-        for label, number, words in rows:
-            table.add_row(Text(label), Text(f"{number:+.2f}", style=_style(number)), Text(", ".join(words)))
-        table.add_section()
-        table.add_row(total_name, f"{total:+.2f}", "")
-        yield table
+        for listed in self._lists():
+            table = Table(box=box.SIMPLE_HEAD)
+            table.add_column(listed.heads[0], overflow="fold")
+            table.add_column(self.naming.unit, justify="right", no_wrap=True)
+            table.add_column(listed.heads[1], overflow="fold")
+            for name, number, detail in listed.items:
+                table.add_row(Text(name), Text(self._signed(number), style=_style(number)), Text(detail))
+            table.add_section()
+            table.add_row("sum", self._signed(listed.total), "")
+            yield table
         yield from map(Text, self._notes())
 
     @property
     def _headline(self) -> str:
-        return f"Expected response {self.prediction:.2f}; {self.baseline_prediction:.2f} for {self.neutral}."
+        """Prediction and baseline; their difference is the sum of every list."""
+        naming, percent = self.naming, "%" if self.naming.event else ""
+        expected, baseline = (f"{value:z.{naming.digits}f}{percent}" for value in self._ends)
+        name = f"{naming.measure}:" if naming.event else naming.name
+        return f"Expected {_visible(name)} {expected}; {baseline} for {self.neutral}."
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        """Prediction and its baseline in steps of the response, with the digits that are shown."""
+        steps, digits = self.naming.steps, self.naming.digits
+        return round(steps * self.prediction, digits), round(steps * self.baseline_prediction, digits)
+
+    def _signed(self, number: float) -> str:
+        return f"{number:+z.{self.naming.digits}f}"
+
+    def _lists(self) -> list[Listed]:
+        """Clauses, themes and words, in points that add up to the difference between prediction and baseline."""
+        clauses = [] if self.clauses is None else list(self.clauses.itertuples())
+        themes, words = (
+            [row for row in table.itertuples() if abs(row.points) > SAME] for table in (self.themes, self.words)
+        )
+        labels = dict(zip(self.themes["theme"], self.themes["label"], strict=True))
+        mentioning = self.linear_predictor - self.baseline - float(self.words["contribution"].sum())
+        lists = (
+            self._listed(
+                ("clauses", "theme"),
+                [(_short(row.clause), row.points, f"{_visible(row.label)}: {row.kind}") for row in clauses],
+            ),
+            self._listed(
+                ("themes", "by way of"),
+                [(_visible(row.label), row.points, ", ".join(map(_visible, row.words))) for row in themes],
+                ("single words, beyond the themes", self.beyond),
+            ),
+            self._listed(
+                ("words", "theme"),
+                [(_visible(row.word), row.points, _visible(labels[row.theme])) for row in words],
+                ("mentioning these themes at all", mentioning),
+            ),
+        )
+        return [listed for listed in lists if listed.items and not self.unknown]
+
+    def _listed(
+        self, heads: tuple[str, str], items: Sequence[tuple[str, float, str]], rest: tuple[str, float] = ("", 0.0)
+    ) -> Listed:
+        """First items and the sum of the others; rest : an addend of the linear predictor that comes last, if not 0."""
+        digits, (expected, baseline) = self.naming.digits, self._ends
+        total, shown, more = round(expected - baseline, digits), list(items[:SHOWN]), items[SHOWN:]
+        if more:
+            noun = heads[0] if len(more) > 1 else heads[0].removesuffix("s")
+            shown.append((f"{len(more)} more {noun}", sum(points for _, points, _ in more), ""))
+        if abs(rest[1] * self.slope) > SAME:
+            shown.append((rest[0], rest[1] * self.slope, ""))
+        points = self.naming.steps * np.array([points for _, points, _ in shown])
+        rounded = adding_up(points, total, digits).tolist()
+        return Listed(
+            heads, tuple((name, x, detail) for (name, _, detail), x in zip(shown, rounded, strict=True)), total
+        )
+
+    def _html_table(self, listed: Listed) -> str:
+        right = "text-align:right;padding:0 1em"
+        rows = [(html.escape(name), number, html.escape(detail)) for name, number, detail in listed.items]
+        cells = "".join(
+            f'<tr><td style="text-align:left">{name}</td><td style="{right}">{self._signed(number)}</td>'
+            f'<td style="text-align:left">{detail}</td></tr>'
+            for name, number, detail in [*rows, ("<b>sum</b>", listed.total, "")]
+        )
+        return (
+            f'<table><thead><tr><th style="text-align:left">{listed.heads[0]}</th>'
+            f'<th style="{right}">{html.escape(self.naming.unit)}</th>'
+            f'<th style="text-align:left">{listed.heads[1]}</th></tr></thead><tbody>{cells}</tbody></table>'
+        )
+
+    def _html_part(self, text: str, contribution: float, strength: float) -> str:
+        if not strength:
+            return html.escape(text)
+        shade = f"{POSITIVE if contribution > 0 else NEGATIVE}{round(46 + 100 * strength):02X}"
+        points = self.naming.steps * self.slope * contribution
+        return (
+            f'<mark style="background:{shade};color:inherit;padding:0 .15em;border-radius:.2em" '
+            f'title="{points:+.3f} {html.escape(self.naming.unit)}">{html.escape(text)}'
+            f"<sup>{'+' if contribution > 0 else '−'}</sup></mark>"
+        )
 
     def _notes(self) -> list[str]:
         """Remarks on words that the model does not know."""
@@ -172,22 +271,6 @@ class Explanation:
             more = len(self.unknown_words) - SHOWN
             notes.append(f"Not in the model: {listed}" + (f" and {more} more" if more > 0 else ""))
         return notes
-
-    def _rows(self) -> Iterator[tuple[str, float, list[str]]]:
-        """Label, number and words of each addend, the sum last: points of the prediction, or the linear predictor."""
-        in_points = self.sentences is not None
-        yield "baseline", self.baseline_prediction if in_points else self.baseline, []
-        numbers = self.themes["points" if in_points else "contribution"]
-        shown = max(1, min(SHOWN, int((numbers.abs() >= FAINT_POINTS).sum()))) if in_points else SHOWN
-        for row, number in zip(self.themes[:shown].itertuples(), numbers, strict=False):
-            yield _visible(row.label), number, [_visible(word) for word in row.words]
-        rest = numbers[shown:]
-        if len(rest):
-            yield f"{len(rest)} more theme{'s' if len(rest) > 1 else ''}", float(rest.sum()), []
-        if self.beyond:
-            yield "single words, beyond the themes", self.beyond, []
-        total = ("expected response", self.prediction) if in_points else ("linear predictor", self.linear_predictor)
-        yield *total, []
 
     def _parts(self) -> Iterator[tuple[str, float, float]]:
         """Spans of the text with contribution and its size relative to the largest, 0 if faint."""
@@ -206,16 +289,21 @@ class Explanation:
         yield text[done:] + (cut if len(self.text) > TEXT_CAP else ""), 0.0, 0.0
 
 
-def explain(reading: Reading, labels: Sequence[str]) -> Explanation:
+def explain(reading: Reading, labels: Sequence[str], naming: Naming) -> Explanation:
     """Explain the prediction for the only text of a reading; labels : of all themes."""
     clauses, fitted, effects = reading.clauses, reading.fitted, reading.fitted.effects
-    texts, places = clauses.texts, clauses.places[clauses.texts.sentence_of_word]
-    by_theme = places * effects.gamma * clauses.word_tone(fitted.features)[:, None]
+    texts, places = clauses.texts, clauses.clauses.places[clauses.texts.sentence_of_word]
+    added = effects.gamma[places] * clauses.word_tone(fitted.features)
+    by_theme = np.zeros((len(added), fitted.n_places))
+    by_theme[np.arange(len(added)), places] = added
     names = [shown_word(texts.words[code], bool(no)) for code, no in zip(texts.codes, texts.negated, strict=True)]
-    known = set(clauses.occurrences.words.tolist())
-    tone, speaking = effects.gamma * clauses.tone[0], effects.beta * clauses.shares[0]
+    found = clauses.occurrences
+    known = np.union1d(found.words, found.words[fitted.features.is_phrase[found.features]] - 1)
+    unknown = np.setdiff1d(np.arange(len(names)), known)
+    function_words = function_words_of(fitted.language)
+    tone, speaking = effects.gamma * clauses.tone[0], effects.speaking(clauses.shares, clauses.clauses.evidence)[0]
     # A negated word has a separate row; its theme is that of its first clause.
-    columns = {"word": names, "contribution": by_theme.sum(axis=1), "theme": places.argmax(axis=1)}
+    columns = {"word": names, "contribution": added, "theme": np.where(places < len(labels), places, -1)}
     by_word = pd.DataFrame(columns).groupby("word", sort=False)
     tokens = [
         Token(token.word, start + token.start, start + token.end)
@@ -225,13 +313,16 @@ def explain(reading: Reading, labels: Sequence[str]) -> Explanation:
     return _explanation(
         texts.texts[0],
         reading.predictions,
-        effects.constant + float(reading.predictions.given[0]),
+        float(effects.baseline(clauses.clauses.evidence)[0] + reading.predictions.given[0]),
         neutral="a text with nothing good or bad in it",
-        unknown_words=tuple(dict.fromkeys(name for i, name in enumerate(names) if i not in known)),
-        marks=_marks(tokens, by_theme.sum(axis=1)),
+        unknown_words=tuple(
+            dict.fromkeys(names[i] for i in unknown if texts.words[texts.codes[i]] not in function_words)
+        ),
+        marks=_marks(tokens, added),
         themes={
-            "theme": np.arange(fitted.n_themes),
-            "label": list(labels),
+            "theme": np.array([*range(len(labels)), -1]),
+            "label": [*labels, UNPLACED],
+            "is_overall": np.arange(len(labels) + 1) == len(labels) - 1,
             "share": clauses.shares[0],
             "tone": tone,
             "speaking": speaking,
@@ -244,7 +335,8 @@ def explain(reading: Reading, labels: Sequence[str]) -> Explanation:
             "contribution": by_word["contribution"].sum().to_numpy(),
             "theme": by_word["theme"].first().to_numpy(),
         },
-        sentences=sentence_table(clauses, effects, list(labels)).drop(columns="text"),
+        clauses=clause_table(clauses, effects, labels, naming.direction).drop(columns="text"),
+        naming=naming,
     )
 
 
@@ -299,7 +391,7 @@ def _explanation(
     *,
     themes: dict[str, Any],
     words: dict[str, Any],
-    sentences: pd.DataFrame | None = None,
+    clauses: pd.DataFrame | None = None,
     **others: Any,
 ) -> Explanation:
     """Add predictions and points of the response to the contributions of one text."""
@@ -317,7 +409,7 @@ def _explanation(
         themes=_largest_first(themes, slope),
         words=_largest_first(words, slope),
         slope=slope,
-        sentences=None if sentences is None else sentences.assign(points=sentences["contribution"] * slope),
+        clauses=None if clauses is None else clauses.assign(points=clauses["contribution"] * slope),
         **others,
     )
 
@@ -361,38 +453,19 @@ def _marks(tokens: Sequence[Token], added: Vector) -> tuple[Mark, ...]:
     return tuple(marks)
 
 
-def _sentence_rows(sentences: pd.DataFrame) -> Table:
-    """Clauses with their theme and contribution in points of the response."""
-    table = Table("sentence", "theme", box=box.SIMPLE_HEAD)
-    table.columns[0].overflow = table.columns[1].overflow = "fold"
-    table.add_column("adds", justify="right")
-    for row in sentences[:SHOWN].itertuples():
-        shown = _visible(" ".join(row.sentence.split()))
-        cut = shown if len(shown) <= SENTENCE_CAP else f"{shown[:SENTENCE_CAP]} …"
-        table.add_row(Text(cut), Text(_visible(row.label)), Text(f"{row.points:+.2f}", style=_style(row.points)))
-    if len(sentences) > SHOWN:
-        rest = sentences["points"][SHOWN:]
-        table.add_row(f"{len(rest)} more sentences", "", f"{rest.sum():+.2f}")
-    return table
+def _short(clause: str) -> str:
+    """A clause on one line, its end cut off if it is long."""
+    line = _visible(" ".join(clause.split()))
+    return line if len(line) <= CLAUSE_CAP else f"{line[:CLAUSE_CAP]} …"
 
 
-def _html_row(label: str, number: str, words: Sequence[str]) -> str:
-    return (
-        f'<tr><td style="text-align:left">{label}</td><td style="text-align:right;padding:0 1em">{number}</td>'
-        f'<td style="text-align:left">{html.escape(", ".join(words))}</td></tr>'
-    )
-
-
-def _html_part(part: tuple[str, float, float]) -> str:
-    text, contribution, strength = part
-    if not strength:
-        return html.escape(text)
-    shade = f"{POSITIVE if contribution > 0 else NEGATIVE}{round(46 + 100 * strength):02X}"
-    sign = "+" if contribution > 0 else "−"
-    return (
-        f'<mark style="background:{shade};color:inherit;padding:0 .15em;border-radius:.2em" '
-        f'title="{contribution:+.3f}">{html.escape(text)}<sup>{sign}</sup></mark>'
-    )
+def adding_up(values: Vector, total: float, digits: int) -> Vector:
+    """Return values rounded down or up, by the largest remainders, so that they add up to a total of so many digits."""
+    scaled = np.asarray(values, dtype=float) * 10**digits
+    down = np.floor(scaled)
+    missing = max(0, round(total * 10**digits - down.sum()))
+    down[np.argsort(down - scaled, kind="stable")[:missing]] += 1
+    return np.asarray(down / 10**digits, dtype=float)
 
 
 def _style(contribution: float, strength: float = 0.0) -> str:

@@ -22,28 +22,35 @@ STEM = 4
 _JUDGING = frozenset[str]().union(*JUDGING.values())
 #: Formats of columns in tables for people.
 FORMATS = {
-    **dict.fromkeys(("effect", *MEASURES), "{:+.2f}"),
+    **dict.fromkeys(("effect", *MEASURES, "cost_per_complaint", "gain_per_praise"), "{:+.2f}"),
     **dict.fromkeys((f"{name}_{end}" for name in MEASURES for end in ("low", "high")), "{:+.2f}"),
-    **dict.fromkeys(("mentions", "share", "praise", "complaints"), "{:.0%}"),
-    **dict.fromkeys(("coherence", "mean_response", "mean_elsewhere"), "{:.2f}"),
+    **dict.fromkeys(
+        ("mentions", "complaints", "praise", "neutral", "share", "share_of_low", "share_of_gap"), "{:.0%}"
+    ),
+    **dict.fromkeys(("coherence", "mean_complaint", "mean_praise", "mean_mention", "mean_elsewhere"), "{:.2f}"),
     "prevalence": "{:.1%}",
 }
-#: A row of a table of drivers, or an object with its columns as attributes. Optional: mean_response and mean_elsewhere
-#: (None or NaN without a response), raises and lowers, and intervals, such as cost_low, cost_high and cost_clear.
+#: A row of a table of drivers, or an object with its columns as attributes. Optional: raises and lowers, and intervals,
+#: such as cost_low, cost_high and cost_clear. Means of responses are None or NaN if there are none.
 Theme = Any
 
 
 def to_fix(themes: Sequence[Theme], naming: Naming, n: int = TO_FIX) -> list[Theme]:
-    """Return the themes with the largest cost: clear ones first; last those of larger gain, or judging words only."""
+    """Return the themes with the largest cost: clear ones first; last those of larger gain, or judging words only.
+
+    The overall verdict is excluded. Where no direction is better, a larger gain does not matter.
+    """
     return _ranked(themes, 0, naming)[:n]
 
 
 def to_keep(themes: Sequence[Theme], fixed: Sequence[Theme], naming: Naming, n: int = TO_KEEP) -> list[Theme]:
     """Return the themes with the largest gain, except `fixed`: clear ones first; last those with judging words only.
 
-    A theme may be the strongest evidence both against a class and for it, so classes have no exception.
+    The overall verdict is excluded. A theme may be the strongest evidence both against a class and for it, and may both
+    raise and lower a price: there is no other exception for these.
     """
-    return _ranked([theme for theme in themes if naming.is_class or theme not in fixed], 1, naming)[:n]
+    both = naming.is_class or naming.has_no_direction
+    return _ranked([theme for theme in themes if both or theme not in fixed], 1, naming)[:n]
 
 
 def _ranked(themes: Sequence[Theme], side: int, naming: Naming) -> list[Theme]:
@@ -52,10 +59,11 @@ def _ranked(themes: Sequence[Theme], side: int, naming: Naming) -> list[Theme]:
 
     def rank(theme: Theme) -> tuple[bool, bool, float]:
         only_judged = hasattr(theme, words) and not _telling(theme, getattr(theme, words))
-        last = only_judged or (side == 0 and theme.gain > theme.cost)
+        last = only_judged or (side == 0 and not naming.has_no_direction and theme.gain > theme.cost)
         return not is_clear(theme, measure), last, -getattr(theme, measure)
 
-    return sorted((theme for theme in themes if getattr(theme, measure) >= NOTHING), key=rank)
+    ranked = [theme for theme in themes if not theme.is_overall and getattr(theme, measure) >= NOTHING]
+    return sorted(ranked, key=rank)
 
 
 def titles_of(fixed: Sequence[Theme], kept: Sequence[Theme], naming: Naming) -> tuple[str, str]:
@@ -84,36 +92,50 @@ def _telling(theme: Theme, words: Sequence[str]) -> list[str]:
 
 def cost_of(theme: Theme, naming: Naming) -> str:
     """Return the sentences that follow the name of a theme to fix."""
-    return _sentences(theme, 0, theme.complaints, naming)
+    return _sentences(theme, 0, theme.complaints, theme.mean_complaint, theme.cost_per_complaint, naming)
 
 
 def gain_of(theme: Theme, naming: Naming) -> str:
     """Return the sentences that follow the name of a theme to keep."""
-    return _sentences(theme, 1, theme.praise, naming)
+    return _sentences(theme, 1, theme.praise, theme.mean_praise, theme.gain_per_praise, naming)
 
 
 def finding_of(theme: Theme, naming: Naming) -> str:
     """Return a theme in two or three sentences: its cost or its gain, whichever is larger."""
     if max(theme.cost, theme.gain) < NOTHING:
-        return f"“{theme.label}”: mentioned in {theme.mentions:.0%} of texts. It does not move {naming.subject}."
+        return f"“{theme.label}”: {_share(theme.mentions)} of texts mention it. It does not move {naming.subject}."
     return f"“{theme.label}”{cost_of(theme, naming) if theme.cost >= theme.gain else gain_of(theme, naming)}"
 
 
-def _sentences(theme: Theme, side: int, share: float, naming: Naming) -> str:
-    """Sentences on mentions, mean response, and cost (side 0) or gain (side 1) of a theme."""
+def unplaced_of(share: float) -> str:
+    """Return a sentence on the share of the words that are in clauses on no theme."""
+    return f"{_share(share).capitalize()} of all words are in clauses on no theme; these count in no row."
+
+
+def _share(share: float) -> str:
+    """A share of texts or words: small ones are not written as 0%."""
+    return "under 1%" if 0 < share < 0.005 else f"{share:.0%}"
+
+
+def _sentences(theme: Theme, side: int, share: float, mean: float | None, each: float, naming: Naming) -> str:
+    """Sentences on cost (side 0) or gain (side 1): share of texts, their mean response, effect of each and of all."""
     measure, way = MEASURES[side], naming.ways[side]
     telling = _telling(theme, getattr(theme, sides(naming)[side], ()))[:WORDS]
     listed = f" ({', '.join(telling)})" if telling else ""
-    sentences = f": mentioned in {theme.mentions:.0%} of texts, with {way} in {share:.0%} of these{listed}."
-    here, elsewhere = theme.mean_response, theme.mean_elsewhere
-    if not (here is None or elsewhere is None or np.isnan(here) or np.isnan(elsewhere)):
-        first, second = naming.mean(here, 1), naming.mean(elsewhere, 1)
-        if first != second:
-            sentences += f" Where it is mentioned, {naming.average} is {first} instead of {second}."
+    average = "" if mean is None or np.isnan(mean) else f"; their {naming.measure} is {naming.mean(mean, 1)}"
     interval = range_of(theme, measure)
     around, doubt = ("", "") if interval is None else (f" ({interval.written(naming)})", interval.doubt)
-    change = f"{naming.amount(getattr(theme, measure))} {naming.rise[side]}{around}"
-    return f"{sentences} Without the {way}, {naming.short_average} would be {change}.{doubt}"
+    total, change = getattr(theme, measure), naming.rise[side]
+    if naming.is_class or naming.has_no_direction:
+        verb, one = f"mention it with {way}", "Each of these texts"
+    else:
+        verb, one = (("complain about it", "Each complaint"), ("praise it", "Each text with praise"))[side]
+    costs = "costs" if side == 0 and not naming.has_no_direction else "takes off"
+    return (
+        f": {_share(share)} of texts {verb}{listed}{average}. {one} {costs if change == 'higher' else 'adds'} "
+        f"{naming.amount(each)}, together {naming.points(total)}: without {way}, {naming.short_average} would be "
+        f"{naming.amount(total)} {change}{around}.{doubt}"
+    )
 
 
 def shown(table: pd.DataFrame) -> pd.DataFrame:
@@ -152,6 +174,13 @@ class Drivers(pd.DataFrame):
         )
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on covariates, on the texts, and on the share of text on no theme, as far as they apply."""
+        unplaced = self.attrs.get("unplaced")
+        of_unplaced = "" if unplaced is None else unplaced_of(unplaced)
+        return tuple(note for note in (self.naming.condition, self.attrs.get("basis"), of_unplaced) if note)
+
+    @property
     def titles(self) -> tuple[str, str]:
         """Headings of what to fix and what to keep."""
         return titles_of(*self._found(), self.naming)
@@ -170,7 +199,7 @@ class Drivers(pd.DataFrame):
             for title, sentences in zip(self.titles, self.findings(), strict=True)
             if sentences
         ]
-        notes = [f"<p>{escape(note)}</p>" for note in (self.naming.condition, self.attrs.get("basis")) if note]
+        notes = [f"<p>{escape(note)}</p>" for note in self.notes]
         return "".join([*lists, *notes, shown(self).to_html(index=False, border=0)])
 
 

@@ -69,7 +69,7 @@ class GroupComparison:
     """Mentions, tone, cost and gain of themes by group.
 
     names : of the groups; documents : (groups,) weight of each; spoken : (groups, themes) weight of mentions.
-    praise, complaints : (groups, themes) shares of mentions that move the linear predictor for better and worse.
+    praise, complaints : (groups, themes) shares of the texts of a group that praise a theme, and complain about it.
     mentions : share of texts that mention a theme; tone : contribution of its tone to the predicted response of such a
         text, mean(eta) - mean(eta - tone), in points of the response.
     cost, gain : increase of the mean response without complaints about a theme, and decrease without praise.
@@ -109,17 +109,18 @@ def compare(mentions: Mentions, codes: NDArray[np.int64], names: Sequence[Any]) 
     used, codes, n = mentions.at(rows), codes[rows], len(names)
     mean, before = used.family.mean, used.family.mean(used.eta)
     by_theme: dict[str, list[GroupMeans]] = {}
-    for tone, bad, good, mentioned in zip(used.tone.T, used.bad.T, used.good.T, used.mentioned.T, strict=True):
-        here = used.weight * mentioned
-        for name, values, weight in (
-            ("mentions", mentioned.astype(float), used.weight),
-            ("tone", before - mean(used.eta - tone), here),
-            ("cost", used.better * (mean(used.eta - bad) - before), used.weight),
-            ("gain", used.better * (before - mean(used.eta - good)), used.weight),
-            ("praise", (good != 0).astype(float), here),
-            ("complaints", (bad != 0).astype(float), here),
-        ):
-            by_theme.setdefault(name, []).append(group_means(values, weight, codes, n))
+    for k in range(used.n_themes):
+        values = {
+            "mentions": used.mentioned[:, k].astype(float),
+            "tone": before - mean(used.eta - used.tone[:, k]),
+            "cost": used.better * (mean(used.eta - used.complaint[:, k]) - before),
+            "gain": used.better * (before - mean(used.eta - used.praise[:, k])),
+            "praise": used.praises[:, k].astype(float),
+            "complaints": used.complains[:, k].astype(float),
+        }
+        for name, column in values.items():
+            weight = used.weight * used.mentioned[:, k] if name == "tone" else used.weight
+            by_theme.setdefault(name, []).append(group_means(column, weight, codes, n))
     means = {
         name: GroupMeans(*(np.stack([getattr(part, f.name) for part in parts], axis=-1) for f in fields(GroupMeans)))
         for name, parts in by_theme.items()

@@ -25,7 +25,10 @@ class Naming:
 
     given : covariates that effects are conditional on, "" if none.
     event : for a response with two values, the one whose share is the mean; "" otherwise.
+    lower_is_better : True if less is better.
     is_class : True if the event is one of several classes, against all others.
+    has_no_direction : True if neither more nor less is better, as for counts and prices: texts then raise and lower the
+        response, without praise and complaints, and cost is by how much they lower its mean, gain by how much they raise it.
     """
 
     response: str = "response"
@@ -34,15 +37,27 @@ class Naming:
     event: str = ""
     lower_is_better: bool = False
     is_class: bool = False
+    has_no_direction: bool = False
 
     @classmethod
     def of(
-        cls, family: Family, response: str, unit: str | None = None, given: str = "", lower_is_better: bool = False
+        cls, family: Family, response: str, unit: str | None = None, given: str = "", lower_is_better: bool | None = None
     ) -> Naming:
-        """Return names for a response of a family; unit : None for the default of the family."""
-        event = _event(family)
-        naming = cls(response, PERCENTAGE_POINTS if event else POINTS, given, event, lower_is_better)
-        counts = not hasattr(family, "levels") and hasattr(family.distribution(np.zeros(1)), "pmf")
+        """Return names for a response of a family.
+
+        unit : None for the default of the family; lower_is_better : None if unknown. More is then better on a scale of
+        levels; of a count, and of numbers without bounds, neither more nor less is.
+        """
+        event, has_levels = _event(family), hasattr(family, "levels")
+        naming = cls(
+            response,
+            PERCENTAGE_POINTS if event else POINTS,
+            given,
+            event,
+            lower_is_better=bool(lower_is_better),
+            has_no_direction=not has_levels and lower_is_better is None,
+        )
+        counts = not has_levels and hasattr(family.distribution(np.zeros(1)), "pmf")
         named = naming.name.lower() in NAMED_BY_UNIT or (counts and naming.name.endswith("s"))
         return replace(naming, unit=unit or (naming.name if named and not event else naming.unit))
 
@@ -67,7 +82,12 @@ class Naming:
     @property
     def average(self) -> str:
         """The mean response in sentences."""
-        return f"the share with {self.name} {self.event}" if self.event else f"the average {self.name}"
+        return f"the {self.measure}"
+
+    @property
+    def measure(self) -> str:
+        """The mean response without an article."""
+        return f"share with {self.name} {self.event}" if self.event else f"average {self.name}"
 
     @property
     def short_average(self) -> str:
@@ -81,31 +101,38 @@ class Naming:
 
     @property
     def titles(self) -> tuple[str, str]:
-        """Headings of the largest costs and gains; no class is better than another."""
+        """Headings of the largest costs and gains."""
         if self.is_class:
             return f"What speaks against {self.event}", f"What speaks for {self.event}"
+        if self.has_no_direction:
+            return f"What lowers {self.subject} most", f"What raises {self.subject} most"
         return "What to fix first", "What to keep"
 
     @property
-    def stances(self) -> tuple[str, str]:
-        """Adjectives of words that harm and help, such as "bad" and "good", or "against Dresses" and "for Dresses"."""
-        return (f"against {self.event}", f"for {self.event}") if self.is_class else ("bad", "good")
-
-    @property
     def ways(self) -> tuple[str, str]:
-        """Nouns for words that harm and help."""
-        against, favour = self.stances
-        return (f"words {against}", f"words {favour}") if self.is_class else ("complaints", "praise")
+        """Nouns for what harms and what helps."""
+        if self.is_class:
+            return f"words against {self.event}", f"words for {self.event}"
+        if self.has_no_direction:
+            return f"words that lower {self.subject}", f"words that raise {self.subject}"
+        return "complaints", "praise"
 
     @property
     def short_ways(self) -> tuple[str, str]:
         """`ways` for narrow columns."""
-        return ("against", "for") if self.is_class else self.ways
+        if self.is_class:
+            return "against", "for"
+        return ("lowers", "raises") if self.has_no_direction else self.ways
 
     @property
     def better(self) -> int:
-        """1 if more is better, -1 if less is."""
+        """Sign of an improvement: -1 if less is better, else 1."""
         return -1 if self.lower_is_better else 1
+
+    @property
+    def direction(self) -> int:
+        """1 if more is better, -1 if less is, 0 if neither is."""
+        return 0 if self.has_no_direction else self.better
 
     @property
     def rise(self) -> tuple[str, str]:

@@ -22,6 +22,8 @@ from textsignal.reading import observed as texts_in_use
 from textsignal.reading.observed import Observed, observe, response_column
 from textsignal.reading.several import ONE_CLASS, ClassReader, Reader, ResponseReader, by_class
 from textsignal.reading.themes import ThemeReader, theme_readers
+from textsignal.text.lexicon import OWN as OWN_LEXICON
+from textsignal.text.lexicon import lexicon_of
 from textsignal.text.tokenise import language_name, normalise, stop_words
 from textsignal.text.tokens import SentenceTexts
 from textsignal.training.halves import choose_number
@@ -48,6 +50,8 @@ class Options:
     levels: Any = None
     max_terms: int | None = None
     stop_words: str | Iterable[str] | None = OWN
+    lexicon: str | Mapping[str, float] | None = OWN_LEXICON
+    neutral: float | None = None
     formula: str | None = None
     missing: str = "error"
     random_state: Any = 0
@@ -209,13 +213,16 @@ def fit_prepared_themes(options: Options, prepared: Prepared, compute: Compute) 
 
 def prepare(options: Options, responses: Sequence[Response], observed: Observed, compute: Compute) -> Prepared:
     """Learn the inputs of themes, whatever their number."""
-    return prepare_themes(observed.tokens, responses, observed.weight, compute=compute, **lexicon_options(options))
+    return prepare_themes(observed.tokens, responses, observed.weight, compute=compute, **dictionary_options(options))
 
 
-def lexicon_options(options: Options) -> dict[str, Any]:
-    """Return options that select content terms."""
+def dictionary_options(options: Options) -> dict[str, Any]:
+    """Return options that select features and content terms."""
+    language = language_of(options)
     return {
-        "language": language_of(options),
+        "language": language,
+        "lexicon": lexicon_of(options.lexicon, language),
+        "neutral": None if options.neutral is None else float(options.neutral),
         "stop_words": stop_words(own_stop_words(options.language, options.stop_words)),
         "max_terms": CONTENT_TERMS if options.max_terms is None else int(options.max_terms),
     }
@@ -251,6 +258,9 @@ def check_themes(options: Options, n_texts: int | None = None) -> dict[str, list
     if options.max_terms is not None:
         check_number("max_terms", options.max_terms, least=1, whole=True)
     kernels_of(options.device)
+    if options.neutral is not None:
+        check_number("neutral", options.neutral, least=0)
+    lexicon_of(options.lexicon, language_of(options))
     return _seed_words(options.seed_words, n_themes)
 
 

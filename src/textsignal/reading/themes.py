@@ -22,7 +22,9 @@ from textsignal.reading.observed import Observed, tokenise
 from textsignal.reading.words import ThemeWords, plain_profiles, theme_words
 from textsignal.text.features import NEGATED, WORD
 from textsignal.text.tokens import SentenceTexts
+from textsignal.training.contributions import ToneByTheme
 from textsignal.training.theme_model import (
+    Clauses,
     FittedThemes,
     ThemePredictor,
     ThemeReading,
@@ -65,21 +67,25 @@ class Reading:
         unknown = np.ones(len(texts), dtype=bool)
         unknown[texts.documents[self.clauses.occurrences.sentences]] = False
         unknown[texts.documents[self.clauses.has_terms]] = False
-        return theme_predictions(self.fitted, self.clauses.tone, self.clauses.shares, unknown, self.observed.given)
+        return theme_predictions(self.fitted, self.clauses.by_theme, unknown, self.observed.given)
 
     @property
     def contributions(self) -> Vector:
-        """(texts, themes) contribution of each theme to the linear predictor."""
-        return self.fitted.effects.contributions(self.clauses.tone, self.clauses.shares)
+        """(texts, places) contribution of each place of a clause to the linear predictor; unplaced last."""
+        return self.fitted.effects.contributions(self.clauses.by_theme)
 
     @cached_property
     def mentions(self) -> Mentions:
         """Mentions of themes, by tone that has not seen the responses."""
-        clauses, effects, observed = self.clauses, self.fitted.effects, self.observed
-        tone = clauses.tone_by_theme(self.fitted.training.unseen_tone(clauses))
-        eta = effects.linear_predictor(tone, clauses.shares) + self.predictions.given
-        of_texts = effects.gamma * tone, clauses.shares, clauses.spoken, observed.responses, observed.weight
-        return Mentions(self.fitted.family, eta, *of_texts, self.better)
+        effects, observed, texts = self.fitted.effects, self.observed, self.unseen.of_texts(self.fitted.n_places)
+        eta = effects.linear_predictor(texts) + self.predictions.given
+        of_texts = observed.responses, observed.weight, self.better
+        return Mentions.of(self.fitted.family, eta, effects.gamma, texts, *of_texts)
+
+    @cached_property
+    def unseen(self) -> Clauses:
+        """Clauses by tone that has not seen the responses."""
+        return self.fitted.training.unseen(self.clauses)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +109,7 @@ class ThemeReader:
     @property
     def described(self) -> dict[str, str]:
         """Name and value of the settings of the fit, for display."""
-        fitted, features, used = self.fitted, self.fitted.features, self.fitted.tone != 0
+        fitted, features, used = self.fitted, self.fitted.features, self.fitted.words.tone != 0
         words, negated = (np.sum((features.kinds == kind) & used) for kind in (WORD, NEGATED))
         settings = {
             "Response": fitted.chosen,
@@ -112,6 +118,8 @@ class ThemeReader:
             "Levels counted": numbered(self.family) if self.family.has_text else "",
             "Content terms": f"{len(fitted.terms):,}",
             "Tone": f"{words:,} words, {negated:,} negated words, {np.sum(features.is_phrase & used):,} phrases",
+            "Lexicon": f"a unit is worth {fitted.words.slope:.2f} in tone" if fitted.words.slope else "not used",
+            "Neutral mentions": f"judgement from {fitted.words.zone.low:.2f} to {fitted.words.zone.high:.2f} in log-odds",
             "Language": fitted.language or "none: no stop words, no negations",
         }
         return {name: value for name, value in settings.items() if value}
@@ -145,15 +153,19 @@ class ThemeReader:
             and np.array_equal(one.features.kinds, two.features.kinds)
             and np.array_equal(one.themes.topics, two.themes.topics)
             and np.array_equal(one.themes.term_weights, two.themes.term_weights)
-            and np.array_equal(one.themes.prevalence, two.themes.prevalence)
+            and np.array_equal(one.prevalence, two.prevalence)
+            and list(one.verdict.words) == list(two.verdict.words)
+            and np.array_equal(one.verdict.scores, two.verdict.scores)
+            and np.array_equal(one.verdict.judges, two.verdict.judges)
+            and one.verdict.bias == two.verdict.bias
         )
 
     def known(self, better: int = 1) -> Mentions:
         """Return the mentions of themes in the texts that the model knows."""
         known, effects = self.fitted.training, self.fitted.effects
-        eta = effects.linear_predictor(known.tone, known.shares) + (0.0 if known.given is None else known.given)
-        tone = effects.gamma * known.tone
-        return Mentions(self.family, eta, tone, known.shares, known.spoken, known.responses, known.weight, better)
+        texts = known.clauses.of_texts(self.fitted.n_places)
+        eta = effects.linear_predictor(texts) + (0.0 if known.given is None else known.given)
+        return Mentions.of(self.family, eta, effects.gamma, texts, known.responses, known.weight, better)
 
     def knowing(self, reading: Reading) -> ThemeReader:
         """Return a reader that knows these texts, in this order, instead of the training texts."""
@@ -163,12 +175,13 @@ class ThemeReader:
 
 
 def theme_predictions(
-    fitted: FittedThemes, tone: Vector, shares: Vector, unknown: NDArray[np.bool_], given: Given | None
+    fitted: FittedThemes, texts: ToneByTheme, unknown: NDArray[np.bool_], given: Given | None
 ) -> Predictions:
-    """Return predictions by tone and shares (texts, themes); given : None for average covariates."""
-    of_given = np.zeros(len(shares)) if given is None else given.linear_predictor(fitted.effects.covariate_effects)
-    eta = fitted.effects.linear_predictor(tone, shares) + of_given
-    return Predictions(fitted.family, eta, np.zeros_like(eta), of_given, shares, shares, unknown)
+    """Return predictions for texts; given : None for average covariates."""
+    of_given = np.zeros(len(texts.evidence)) if given is None else given.linear_predictor(fitted.effects.covariate_effects)
+    eta = fitted.effects.linear_predictor(texts) + of_given
+    themes = texts.shares[:, :-1]
+    return Predictions(fitted.family, eta, np.zeros_like(eta), of_given, themes, themes, unknown)
 
 
 def read_all(readers: Sequence[ThemeReader], observed: Sequence[Observed], better: Sequence[int]) -> list[Reading]:
@@ -182,10 +195,10 @@ def read_all(readers: Sequence[ThemeReader], observed: Sequence[Observed], bette
 def predict_all(readers: Sequence[ThemeReader], tokens: SentenceTexts, given: Given | None = None) -> list[Predictions]:
     """Return predictions of several readers of the same themes; texts are read once."""
     with local_compute(readers[0].n_jobs) as compute:
-        read = readers[0].predictor.read(tokens, [reader.fitted.tone for reader in readers], compute)
+        read = readers[0].predictor.read(tokens, [reader.fitted.words for reader in readers], compute)
     return [
-        theme_predictions(reader.fitted, tone, read.shares, read.unknown, given)
-        for reader, tone in zip(readers, read.tones, strict=True)
+        theme_predictions(reader.fitted, texts, read.unknown, given)
+        for reader, texts in zip(readers, read.by_theme, strict=True)
     ]
 
 

@@ -19,6 +19,10 @@ from textsignal.text.tokens import SentenceTexts
 from textsignal.training.theme_model import FittedThemes, ThemeReading, by_document
 from textsignal.training.topics import coherence as term_coherence
 
+#: Label of the theme of clauses that judge the whole.
+OVERALL = "Overall verdict"
+#: Label of clauses on no theme.
+UNPLACED = "unplaced"
 #: Entries of a label, and the most relevant terms they are chosen from.
 LABEL_ENTRIES, LABEL_CHOICE = 3, 12
 #: Of two words with a common beginning only one is in a label: "room" and "rooms".
@@ -61,18 +65,23 @@ def has_no_pairs(sizes: Mapping[str, int]) -> bool:
     return sizes["terms"] == 1
 
 
+def n_labelled(sizes: Mapping[str, int]) -> int:
+    """Number of themes, with the overall verdict."""
+    return sizes["topics"] + 1
+
+
 @dataclass(frozen=True, eq=False)
 class ThemeWords:
-    """Displayed labels and words of themes, by the training texts.
+    """Displayed labels and words of themes, the overall verdict last, by the training texts.
 
     labels : (themes,) distinct; raises, lowers : the words that raise and lower the response most, strongest first.
     coherence : (themes,) mean NPMI of the ten most probable terms of each theme.
     """
 
-    labels: list[str] = field(metadata=rule(shape=("topics",)))
-    raises: list[list[str]] = field(metadata=rule(shape=("topics",)))
-    lowers: list[list[str]] = field(metadata=rule(shape=("topics",)))
-    coherence: Vector = field(metadata=rule(shape=("topics",), missing=has_no_pairs))
+    labels: list[str] = field(metadata=rule(shape=(n_labelled,)))
+    raises: list[list[str]] = field(metadata=rule(shape=(n_labelled,)))
+    lowers: list[list[str]] = field(metadata=rule(shape=(n_labelled,)))
+    coherence: Vector = field(metadata=rule(shape=(n_labelled,), missing=has_no_pairs))
 
 
 def theme_words(models: Sequence[FittedThemes], readings: Sequence[ThemeReading]) -> list[ThemeWords]:
@@ -93,14 +102,20 @@ def shown_word(word: str, negated: bool) -> str:
 
 
 def plain_profiles(model: FittedThemes) -> Vector:
-    """(themes, terms) shares of terms in each theme by plain counts, each summing to 1."""
-    profiles = model.themes.topics / model.themes.term_weights
+    """(themes + 1, terms) shares of terms in each theme, and in overall verdicts, by plain counts; each sums to 1."""
+    profiles = model.topics / model.themes.term_weights
     return profiles / profiles.sum(axis=1, keepdims=True)
 
 
+def relevances(model: FittedThemes) -> Vector:
+    """(themes + 1, terms) relevance of each term to each theme, and to overall verdicts."""
+    prevalence = np.maximum(model.prevalence[:-1], 1e-9)
+    return relevance(plain_profiles(model), prevalence / prevalence.sum())
+
+
 def ranked_terms(model: FittedThemes) -> NDArray[np.int64]:
-    """(themes, terms) numbers of terms, the most relevant first."""
-    return np.argsort(-relevance(plain_profiles(model), model.themes.prevalence), axis=1, kind="stable")
+    """(themes + 1, terms) numbers of terms, the most relevant first."""
+    return np.argsort(-relevances(model), axis=1, kind="stable")
 
 
 def _labels(models: Sequence[FittedThemes], reading: ThemeReading) -> list[str]:
@@ -110,13 +125,13 @@ def _labels(models: Sequence[FittedThemes], reading: ThemeReading) -> list[str]:
     """
     model, tones = models[0], [model.term_tone for model in models]
     strength = [(tone / (STRONG * np.sqrt(np.mean(tone**2)) or 1.0)) ** 2 for tone in tones]
-    scores = relevance(plain_profiles(model), model.themes.prevalence) - np.log1p(np.mean(strength, axis=0))
+    scores = relevances(model)[:-1] - np.log1p(np.mean(strength, axis=0))
     describing = DESCRIBING.get(model.language or "", frozenset())
     scores = np.where([term in describing for term in model.terms], scores - LAST, scores)
     ranked = np.argsort(-scores, axis=1, kind="stable")[:, :LABEL_CHOICE]
     leading = [[model.terms[j] for j in row] for row in ranked]
     phrases = _phrases(model, reading, {f"{a} {b}" for row in leading for a in row for b in row if a != b})
-    return unique_labels([", ".join(_entries(row, phrases)) for row in leading])
+    return unique_labels([*(", ".join(_entries(row, phrases)) for row in leading), OVERALL])
 
 
 def _phrases(model: FittedThemes, reading: ThemeReading, names: set[str]) -> dict[tuple[str, str], float]:
@@ -157,10 +172,11 @@ def _sums(reading: ThemeReading, model: FittedThemes) -> Vector:
     texts, terms = reading.texts, set(model.terms)
     content = np.array([word in terms for word in texts.words], dtype=bool)
     tone = reading.word_tone(model.features)
-    stands, added = placed_sums(texts.codes, texts.negated, texts.indptr, tone, content, reading.places)
+    places = reading.clauses.places
+    stands, added = placed_sums(texts.codes, texts.negated, texts.indptr, tone, content, places, model.n_places)
     total = np.maximum(stands.sum(axis=1, keepdims=True), 1)
-    more_often = stands / total / np.maximum(model.themes.prevalence, 1e-9)
-    return np.asarray(added * np.sqrt(more_often) * model.effects.gamma)
+    more_often = stands / total / np.maximum(model.prevalence, 1e-9)
+    return np.asarray(added * np.sqrt(more_often) * model.effects.gamma)[:, :-1]
 
 
 def _strongest(sums: Vector, texts: SentenceTexts) -> list[str]:

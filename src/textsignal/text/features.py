@@ -5,7 +5,7 @@ Features are the words, negated words and phrases that tone has effects for; the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress, pairwise
@@ -15,10 +15,19 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from textsignal.arrays import Vector
-from textsignal.compute.counting import count_pairs, count_words, find_features, key_table, number_keys, sentence_sums
+from textsignal.compute.counting import (
+    count_pairs,
+    count_words,
+    find_features,
+    judged_sums,
+    key_table,
+    number_keys,
+    sentence_sums,
+)
 from textsignal.compute.engines import Engine
 from textsignal.compute.engines.local import LocalEngine
 from textsignal.stored_values import rule
+from textsignal.text.lexicon import INTENSIFIED_VALUE, NEGATED_VALUE
 from textsignal.text.scanning import count_rows
 from textsignal.text.tokenise import GENERAL, OPINION, negates
 from textsignal.text.tokens import Sentences, SentenceTexts, TokenisedTexts, Vocabulary, starts_of
@@ -231,6 +240,11 @@ class Occurrences:
         tone: Vector = sentence_sums(self.sentences, self.features, self.values, effects, fits)
         return tone
 
+    def judgement_of_sentences(self, sizes: Vector, effects: Vector, fits: NDArray[np.int64]) -> Vector:
+        """Return (sentences,) judgement by effects (fits, features), as if each sentence were alone; 0 for fit -1."""
+        judgement: Vector = judged_sums(self.sentences, self.features, sizes, effects, fits)
+        return judgement
+
 
 @dataclass(frozen=True)
 class Known:
@@ -343,19 +357,52 @@ class Features:
         )
 
 
-def learn_features(words: Sequence[str], counts: TextCounts, least_documents: int, *, phrases: bool) -> Features:
-    """Return features in at least `least_documents` of the texts with these words, at most `MOST_FEATURES`."""
+def learn_features(
+    words: Sequence[str],
+    counts: TextCounts,
+    least_documents: int,
+    *,
+    phrases: bool,
+    function_words: Collection[str] = (),
+    intensifiers: Collection[str] = (),
+    lexicon: Collection[str] = (),
+) -> Features:
+    """Return features in at least `least_documents` of the texts with these words, at most `MOST_FEATURES`.
+
+    function_words : have no tone by themselves, only in phrases; negations are not among them. The intensifiers among
+    them have none in phrases with other function words either: "was very" comes before praise and complaints alike.
+    lexicon : words that are features, plain and negated, whether they occur or not.
+    """
     counted = [counts.plain, counts.negated] + ([counts.in_documents] if phrases else [])
     least = _least(np.concatenate(counted), least_documents)
-    plain, negated = (np.flatnonzero(in_documents >= least).tolist() for in_documents in counted[:2])
-    named = [(WORD, words[k]) for k in plain] + [(NEGATED, NOT + words[k]) for k in negated]
+    tells = np.array([word not in function_words for word in words], dtype=bool)
+    plain, negated = (np.flatnonzero((in_documents >= least) & tells).tolist() for in_documents in counted[:2])
+    named = {(WORD, words[k]) for k in plain} | {(NEGATED, NOT + words[k]) for k in negated}
+    named |= {(WORD, word) for word in lexicon} | {(NEGATED, NOT + word) for word in lexicon}
     if phrases:
         often = [part.tolist() for part in parts_of_pairs(counts.pairs[counts.in_documents >= least])]
         for first, second, under in zip(*often, strict=True):
-            phrase = f"{words[first]} {words[second]}"
-            named.append((NEGATED_PHRASE, NOT + phrase) if under else (PHRASE, phrase))
-    named.sort()
-    return Features([name for _, name in named], np.array([kind for kind, _ in named], dtype=np.int8))
+            pair = words[first], words[second]
+            if not (tells[first] or tells[second]) and (pair[0] in intensifiers or pair[1] in intensifiers):
+                continue
+            phrase = " ".join(pair)
+            named.add((NEGATED_PHRASE, NOT + phrase) if under else (PHRASE, phrase))
+    ordered = sorted(named)
+    return Features([name for _, name in ordered], np.array([kind for kind, _ in ordered], dtype=np.int8))
+
+
+def polarity_of(features: Features, lexicon: Mapping[str, float], intensifiers: Collection[str]) -> Vector:
+    """Return (features,) value of each in a lexicon; of phrases, those of an intensifier and a word have some."""
+    values = np.zeros(len(features))
+    if lexicon:
+        for kind, factor, start in ((WORD, 1.0, 0), (NEGATED, NEGATED_VALUE, len(NOT))):
+            for j in np.flatnonzero(features.kinds == kind).tolist():
+                values[j] = factor * lexicon.get(features.names[j][start:], 0.0)
+        for j in np.flatnonzero(features.kinds == PHRASE).tolist():
+            first, _, second = features.names[j].partition(" ")
+            if first in intensifiers:
+                values[j] = INTENSIFIED_VALUE * lexicon.get(second, 0.0)
+    return values
 
 
 def _least(in_documents: NDArray[np.int64], least: int) -> int:

@@ -21,21 +21,24 @@ N_ROOTS = 64
 
 
 @compile_loop
-def read_tone(texts, first, last, words, n_parts, phrases, effects, phrase_size, tone, known):  # type: ignore[no-untyped-def]
-    """Write tone of the sentences of texts `first` to `last` into tone; into known, True if a text has a feature.
+def read_tone(texts, first, last, words, n_parts, phrases, effects, judging, judged, phrase_size, tone, squares, known):  # type: ignore[no-untyped-def]
+    """Write tone of the clauses of texts `first` to `last` into tone; into known, True if a text has a feature.
+
+    Adds the squares of their judgement to squares (texts, tones).
 
         tone_u = sum over occurrences in u of size_f / sqrt(n_if) / |size sqrt(n_i)| t_f
+            + judged / clauses of i * sum over occurrences in u of size_f e_f / root of the sum of size_f^2
 
     |size sqrt(n_i)|^2 is the number of words that are features, and of phrases times phrase_size^2.
 
     words : (distinct words, 4) numbers of each; n_parts : number of words of phrases; phrases : as in `Known`;
-    effects : (features, tones); tone : (sentences, tones).
+    effects, judging : (features, tones) t and e; judged : (tones,); tone : (clauses, tones).
     """
     n_tones, longest = effects.shape[1], 1
     for document in range(first, last):
         longest = max(longest, texts.indptr[texts.ends[document + 1]] - texts.indptr[texts.ends[document]])
     keys, single, double = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest, np.int64)
-    counts = np.zeros(effects.shape[0], np.int32)
+    counts, judgement = np.zeros(effects.shape[0], np.int32), np.empty(n_tones)
     roots = np.sqrt(np.arange(N_ROOTS))
     for document in range(first, last):
         start, stop = texts.ends[document], texts.ends[document + 1]
@@ -59,13 +62,23 @@ def read_tone(texts, first, last, words, n_parts, phrases, effects, phrase_size,
         scale = 1 / np.sqrt(n_single + phrase_size * phrase_size * n_double) if known[document] else 0.0
         for sentence in range(start, stop):
             tone[sentence] = 0.0
+            judgement[:] = 0.0
+            size_squared = 0.0
             for q in range(texts.indptr[sentence] - base, texts.indptr[sentence + 1] - base):
-                for feature, part in ((single[q], scale), (double[q], scale * phrase_size)):
+                for feature, size in ((single[q], 1.0), (double[q], phrase_size)):
                     if feature >= 0:
                         count = counts[feature]
-                        value = part / (roots[count] if count < N_ROOTS else np.sqrt(count))
+                        value = scale * size / (roots[count] if count < N_ROOTS else np.sqrt(count))
+                        size_squared += size * size
                         for t in range(n_tones):
                             tone[sentence, t] += value * effects[feature, t]
+                            judgement[t] += size * judging[feature, t]
+            if size_squared > 0:
+                root = np.sqrt(size_squared)
+                for t in range(n_tones):
+                    alone = judgement[t] / root
+                    tone[sentence, t] += judged[t] * alone / (stop - start)
+                    squares[document, t] += alone * alone
         for found in (single, double):
             for q in range(length):
                 if found[q] >= 0:
@@ -119,54 +132,20 @@ def read_terms(texts, first, last, words, term_weights, known):  # type: ignore[
 
 
 @compile_loop
-def gather(texts, first, last, W, prevalence, sentence_tone, tone, shares):  # type: ignore[no-untyped-def]
-    """Sum up tone about each theme and share of the text, of texts first to last.
+def gather(texts, first, last, places, clause_tone, tone, shares):  # type: ignore[no-untyped-def]
+    """Sum up tone about each theme and share of the words, of texts first to last.
 
-    A sentence without weight gets the shares of its text, a text without any gets the prevalence.
-
-    W : (sentences of these texts, themes or more) weights; sentence_tone : (sentences, tones); tone : (tones,
-    texts, themes) and shares : (texts, themes), the output.
+    places : (clauses,) theme of each; clause_tone : (clauses, tones); tone : (tones, texts, places) and
+    shares : (texts, places), the output, 0 before; a text without words is in the last place.
     """
-    n_themes, start = len(prevalence), texts.ends[first]
-    whole, place = np.empty(n_themes), np.empty(n_themes)
     for document in range(first, last):
-        whole[:] = 0.0
-        for sentence in range(texts.ends[document], texts.ends[document + 1]):
-            for k in range(n_themes):
-                whole[k] += W[sentence - start, k]
-        to_shares(whole, whole, prevalence)
-        shares[document] = 0.0
-        tone[:, document] = 0.0
-        for sentence in range(texts.ends[document], texts.ends[document + 1]):
-            place[:] = W[sentence - start, :n_themes]
-            to_shares(place, place, whole)
-            n_words = texts.indptr[sentence + 1] - texts.indptr[sentence]
-            for k in range(n_themes):
-                shares[document, k] += place[k] * n_words
-                for t in range(tone.shape[0]):
-                    tone[t, document, k] += place[k] * sentence_tone[sentence, t]
-        to_shares(shares[document], shares[document], prevalence)
-
-
-@compile_loop
-def to_shares(values, out, otherwise):  # type: ignore[no-untyped-def]
-    """Scale values to a sum of 1, into out; `otherwise` if their sum is 0."""
-    total = added_up(values)
-    for k in range(len(values)):
-        out[k] = values[k] / total if total > 0 else otherwise[k]
-
-
-@compile_loop
-def added_up(values):  # type: ignore[no-untyped-def]
-    """Sum up to 128 numbers as NumPy does: eight or more in eight parallel sums."""
-    n_even, total = len(values) // 8 * 8, 0.0
-    if n_even:
-        a, b, c, d = values[0], values[1], values[2], values[3]
-        e, f, g, h = values[4], values[5], values[6], values[7]
-        for k in range(8, n_even, 8):
-            a, b, c, d = a + values[k], b + values[k + 1], c + values[k + 2], d + values[k + 3]
-            e, f, g, h = e + values[k + 4], f + values[k + 5], g + values[k + 6], h + values[k + 7]
-        total = ((a + b) + (c + d)) + ((e + f) + (g + h))
-    for k in range(n_even, len(values)):
-        total += values[k]
-    return total
+        n_words = texts.indptr[texts.ends[document + 1]] - texts.indptr[texts.ends[document]]
+        if n_words == 0:
+            shares[document, shares.shape[1] - 1] = 1.0
+            continue
+        for u in range(texts.ends[document], texts.ends[document + 1]):
+            shares[document, places[u]] += texts.indptr[u + 1] - texts.indptr[u]
+            for t in range(tone.shape[0]):
+                tone[t, document, places[u]] += clause_tone[u, t]
+        for k in range(shares.shape[1]):
+            shares[document, k] /= n_words

@@ -340,6 +340,9 @@ def cut_texts(texts, beyond, first, last, characters, limits, whole):  # type: i
 
 
 _APOSTROPHE, _S, _HYPHEN, _JOINER = (ord(character) for character in "'s-\u200d")
+_EN_DASH, _EM_DASH, _SEMICOLON, _WIDE_SEMICOLON = (ord(character) for character in "–—;；")
+#: Bits, above those of a letter, of the pause before a word.
+DASH, SEMICOLON = 1 << 24, 1 << 25
 _IN_WORD = WORD | MARK
 #: An odd number that spreads bits, and the bit of keys that are hashes.
 _MIXER, _HASHED, _BEYOND = 0x9E3779B97F4A7C15, 1 << 63, 0x8080808080808080
@@ -379,7 +382,12 @@ def _with_room(lexicon, n_words, words, letters):  # type: ignore[no-untyped-def
 
 @compile_loop
 def _find_words(text, looks, n, places):  # type: ignore[no-untyped-def]
-    """Write start and end of words of a normalised sentence into `places`, ~start after a pause; returns the number."""
+    """Write four numbers for each word of a normalised sentence into `places`; returns the number of words.
+
+    Start, ~start after a pause; end; place of a letter that stands alone before it, without a pause, else its start;
+    that letter, 0 if there is none, with `SEMICOLON` or `DASH` if the pause is one.
+    """
+    letter, letter_at, broken = 0, 0, 0
     n_found, p, paused = 0, 0, False
     while p < n:
         kind, end = looks[_at(p)], p
@@ -402,17 +410,24 @@ def _find_words(text, looks, n, places):  # type: ignore[no-untyped-def]
         elif end == p and kind & FLAG and p + 1 < n and looks[_at(p + 1)] & FLAG:
             end = p + 2
         if end > p:
-            places[_at(2 * n_found)], places[_at(2 * n_found + 1)] = ~p if paused else p, end
+            places[_at(4 * n_found)], places[_at(4 * n_found + 1)] = ~p if paused else p, end
+            places[_at(4 * n_found + 2)], places[_at(4 * n_found + 3)] = letter_at if letter else p, letter | broken
             n_found += 1
-            p, paused = end, False
+            p, paused, letter, broken = end, False, 0, 0
             continue
-        if (
+        if kind & WORD:
+            letter, letter_at = np.int64(text[_at(p)]), p
+        hyphen = (
             text[_at(p)] == _HYPHEN
             and (p == 0 or looks[_at(p - 1)] & SPACE)
             and (p + 1 == n or looks[_at(p + 1)] & SPACE)
-        ):
-            paused = True
-        paused |= kind & PAUSE > 0
+        )
+        if hyphen or kind & PAUSE:
+            paused, letter = True, 0
+            if hyphen or text[_at(p)] == _EN_DASH or text[_at(p)] == _EM_DASH:
+                broken |= DASH
+            elif text[_at(p)] == _SEMICOLON or text[_at(p)] == _WIDE_SEMICOLON:
+                broken |= SEMICOLON
         p += 1
     return n_found
 
@@ -421,13 +436,13 @@ def _find_words(text, looks, n, places):  # type: ignore[no-untyped-def]
 def _number_words(text, last_eight, places, n_found, lexicon, n_words, codes, place):  # type: ignore[no-untyped-def]
     """Write numbers of words into `codes` from `place` on, adding new ones to the lexicon; returns its size.
 
-    places : start and end of every word, as `_find_words` gives them.
+    places : of every word, as `_find_words` gives them.
     last_eight : (characters,) the lowest bytes of each and the seven before it, 0xFF for one beyond ASCII.
     """
     slots, keys, ends, letters = lexicon
     n_slots = len(slots) // 2
     for found in range(n_found):
-        start, end = places[_at(2 * found)], places[_at(2 * found + 1)]
+        start, end = places[_at(4 * found)], places[_at(4 * found + 1)]
         first = ~start if start < 0 else start
         size = end - first
         key = last_eight[_at(end - 1)] >> np.uint64(64 - 8 * min(size, 8))
@@ -478,29 +493,46 @@ def read_words(text, starts, ends, ready, characters):  # type: ignore[no-untype
     """Read words of sentences in `text`; those that are `ready` are normalised already.
 
     Returns (all words,) the number of each, ~ of it after a pause; (sentences + 1,) where each sentence begins in it;
-    the distinct words in UTF-8 and (distinct words + 1,) where each begins.
+    the distinct words in UTF-8 and (distinct words + 1,) where each begins; (all words, 3) start of each word in its
+    sentence, end of it with the punctuation that follows, and start of a letter that stands alone before it; (all
+    words,) that letter, and the pause before it, as `_find_words` gives them.
     """
     kinds, normal = characters.kinds, characters.normal
     codes, indptr = np.empty(len(text) // 4 + 16, np.int32), np.zeros(len(starts) + 1, np.int64)
     room = 1 << (8 if len(text) < 1 << 16 else 14)
     slots, keys = np.zeros(4 * room, np.uint64), np.empty(room, np.uint64)
     lexicon = CompiledLexicon(slots, keys, np.zeros(room + 1, np.int64), np.empty(8 * room, np.uint32))
-    plain, looks, places = np.empty(16, np.uint32), np.empty(16, np.uint32), np.empty(32, np.int64)
+    plain, looks, places = np.empty(16, np.uint32), np.empty(16, np.uint32), np.empty(64, np.int64)
     last_eight, place, n_words = np.empty(16, np.uint64), ZERO, ZERO
+    sources, spans, before = np.empty(16, np.int32), np.empty(3 * len(codes), np.int32), np.empty(len(codes), np.int32)
     for i in range(len(starts)):
         size, n, last = ends[i] - starts[i], ZERO, np.uint64(0)
         if size > len(plain):
-            plain, looks, places = grown(plain, ZERO, size), grown(looks, ZERO, size), grown(places, ZERO, 2 * size)
-            last_eight = grown(last_eight, ZERO, size)
+            plain, looks, places = grown(plain, ZERO, size), grown(looks, ZERO, size), grown(places, ZERO, 4 * size)
+            last_eight, sources = grown(last_eight, ZERO, size), grown(sources, ZERO, size)
         for p in range(starts[i], ends[i]):
             letter = text[_at(p)] if ready[i] else normal[text[_at(p)]]
             if letter != NOTHING:
                 last = last >> np.uint64(8) | np.uint64(letter if letter < 0x80 else 0xFF) << np.uint64(56)
                 plain[_at(n)], looks[_at(n)], last_eight[_at(n)] = letter, kinds[letter], last
+                sources[_at(n)] = p - starts[i]
                 n += 1
         n_found = _find_words(plain, looks, n, places)
         if place + n_found > len(codes):
             codes = grown(codes, place, place + n_found)
+            spans, before = grown(spans, 3 * place, 3 * len(codes)), grown(before, place, len(codes))
+        for found in range(n_found):
+            first, end, own = places[_at(4 * found)], places[_at(4 * found + 1)], 3 * (place + found)
+            following = n
+            if found + 1 < n_found:
+                after = places[_at(4 * found + 4)]
+                following = ~after if after < 0 else after
+            while end < following and not looks[_at(end)] & SPACE:
+                end += 1
+            spans[_at(own)] = sources[_at(~first if first < 0 else first)]
+            spans[_at(own + 1)] = sources[_at(end - 1)] + 1
+            spans[_at(own + 2)] = sources[_at(places[_at(4 * found + 2)])]
+            before[_at(place + found)] = places[_at(4 * found + 3)]
         words, n_letters = n_words + n_found, lexicon.ends[n_words] + n
         if 4 * words > len(lexicon.slots) or n_letters > len(lexicon.letters):
             lexicon = _with_room(lexicon, n_words, words, n_letters)
@@ -508,7 +540,151 @@ def read_words(text, starts, ends, ready, characters):  # type: ignore[no-untype
         place += n_found
         indptr[i + 1] = place
     data, spelt = _spelt(lexicon.letters, lexicon.ends[: n_words + 1])
-    return codes[:place].copy(), indptr, data, spelt
+    return codes[:place].copy(), indptr, data, spelt, spans[: 3 * place].copy(), before[:place].copy()
+
+
+#: Kinds of words, one bit each: before which a contrast starts; that join clauses; that begin a subject; finite verbs;
+#: that judge; that name a thing; after which a contrast does not start ("nothing but"); that negate.
+CONTRAST, JOINING, SUBJECT, VERB, OPINION, NAMING, EXCEPTING, NEGATING = (np.uint8(1 << bit) for bit in range(8))
+
+
+#: How a clause is joined to the one before: not at all, as it begins its sentence; in the same direction; in contrast.
+APART, JOINED, CONTRASTED = (np.int8(kind) for kind in range(3))
+
+
+@compile_loop
+def _starts_clause(codes, p, end, kinds, alone):  # type: ignore[no-untyped-def]
+    """True if a subject with a verb starts at word `p`: both within a few words, before a pause or a joining word."""
+    kind = kinds[codes[p] if codes[p] >= 0 else ~codes[p]]
+    if not (kind | alone[p]) & SUBJECT:
+        return False
+    for q in range(p, min(p + 6, end)):
+        if q > p and (codes[q] < 0 or (kinds[codes[q]] | alone[q]) & (JOINING | CONTRAST)):
+            return False
+        if (kinds[codes[q] if codes[q] >= 0 else ~codes[q]] | alone[q]) & VERB:
+            return True
+    return False
+
+
+@compile_loop
+def _judges_thing(codes, p, end, kinds, alone):  # type: ignore[no-untyped-def]
+    """True if the words from `p` up to a pause or a joining word name a thing and judge it, without a verb."""
+    seen = np.uint8(0)
+    for q in range(p, min(p + 5, end)):
+        kind = kinds[codes[q] if codes[q] >= 0 else ~codes[q]]
+        if q > p and (codes[q] < 0 or (kind | alone[q]) & JOINING):
+            break
+        if (kind | alone[q]) & VERB:
+            return False
+        seen |= kind
+    return seen & OPINION > 0 and seen & NAMING > 0
+
+
+@compile_loop
+def cut_clauses(codes, indptr, whole, kinds, alone, before, starts):  # type: ignore[no-untyped-def]
+    """Mark in `starts` (words,) the words inside sentences where a new judgement starts; kinds : of words of the block.
+
+    whole : (sentences,) True for a sentence that is not cut; alone : (words,) kind of a letter that stands alone before
+    each; before : (words,) as of `read_words`.
+
+    A clause starts after a semicolon, at a word of contrast, and at a joining word or after a pause if a subject and its
+    verb follow, or a thing and its judgement, and the words before hold the same. Neither part is a single word. Where
+    words that judge are known, a clause before a contrast has one, or a negation, unless it has a verb and so does the
+    next. A dash stands for more than a comma: what is before it may be anything.
+    """
+    n_cuts, listed_opinions = 0, False
+    for kind in kinds:
+        listed_opinions |= kind & OPINION > 0
+    for i in range(len(indptr) - 1):
+        first, end = indptr[i], indptr[i + 1]
+        # seen : kinds of the words of the clause; held : after "nothing"; described : a subject waits for its verb.
+        seen, since, held, described = np.uint8(0), first, False, False
+        if whole[i]:
+            continue
+        for p in range(first, end):
+            paused = codes[p] < 0
+            kind, cut = kinds[~codes[p] if paused else codes[p]], False
+            if p - since >= 2 and p + 1 < end:
+                # The next word, if this is one that joins; a letter that stands alone, as in Spanish, comes before it.
+                by_letter = alone[p] & (CONTRAST | JOINING) > 0
+                joint, after = (alone[p], p) if by_letter else (kind, p + 1)
+                follows, dashed = by_letter or codes[p + 1] >= 0, before[p] & DASH > 0
+                judged = seen & OPINION > 0 and seen & NAMING > 0
+                last = kinds[codes[p - 1] if codes[p - 1] >= 0 else ~codes[p - 1]]
+                # "A friendly, attentive staff" is one thing, and so is "our tiny but delightful balcony".
+                follower = kinds[codes[p + 1]] if kind & JOINING and codes[p + 1] >= 0 else kind
+                listed = last & OPINION > 0 and follower & OPINION > 0 and not seen & VERB
+                opinion = not listed_opinions or seen & (OPINION | NEGATING) > 0
+                if before[p] & SEMICOLON:
+                    cut = True
+                elif joint & CONTRAST:
+                    cut = opinion or dashed
+                    cut = cut or (follows and seen & VERB > 0 and _starts_clause(codes, after, end, kinds, alone))
+                    cut = cut and (paused or not (held or last & VERB or (described and last & OPINION)))
+                elif joint & JOINING and after + 1 < end:
+                    cut = (seen & VERB > 0 or judged) and _starts_clause(codes, after, end, kinds, alone)
+                    cut = cut or (judged and not listed and _judges_thing(codes, after, end, kinds, alone))
+                    cut = cut and follows
+                elif paused:
+                    ready = opinion or dashed or seen & (CONTRAST | VERB) > 0
+                    cut = ready and _starts_clause(codes, p, end, kinds, alone)
+                    cut = cut or (judged and not listed and _judges_thing(codes, p, end, kinds, alone))
+                    # "Great food - shame the coffee was cold."
+                    cut = cut or (dashed and kind & OPINION > 0 and _starts_clause(codes, p + 1, end, kinds, alone))
+            starts[p] = cut
+            if cut:
+                seen, since = np.uint8(0), p
+                n_cuts += 1
+            seen |= kind | alone[p]
+            held = kind & EXCEPTING > 0
+            described = (described or (kind | alone[p]) & SUBJECT > 0) and not (kind | alone[p]) & VERB
+    return n_cuts
+
+
+@compile_loop
+def split_spans(indptr, spans, starts, words, alone):  # type: ignore[no-untyped-def]
+    """Cut sentences at the words that are `starts`; words : (words, 3) as of `read_words`; alone : as in `cut_clauses`.
+
+    Returns spans (clauses, 2), one after the other, indptr (clauses + 1,) and (clauses,) the sentence of each.
+    """
+    n_clauses = len(indptr) - 1
+    for p in range(len(starts)):
+        n_clauses += starts[p]
+    of_clauses, ends = np.empty(2 * n_clauses, np.int64), np.zeros(n_clauses + 1, np.int64)
+    sentences, n = np.empty(n_clauses, np.int64), 0
+    for i in range(len(indptr) - 1):
+        begin = spans[2 * i]
+        for p in range(indptr[i], indptr[i + 1]):
+            if starts[p]:
+                of_clauses[2 * n], of_clauses[2 * n + 1] = begin, spans[2 * i] + words[3 * p - 2]
+                begin = spans[2 * i] + words[3 * p + (2 if alone[p] else 0)]
+                sentences[n], ends[n + 1] = i, p
+                n += 1
+        of_clauses[2 * n], of_clauses[2 * n + 1] = begin, spans[2 * i + 1]
+        sentences[n], ends[n + 1] = i, indptr[i + 1]
+        n += 1
+    return of_clauses, ends, sentences
+
+
+@compile_loop
+def join_clauses(codes, indptr, sentences, kinds, alone):  # type: ignore[no-untyped-def]
+    """(clauses,) how each is joined to the one before; sentences : (clauses,) the sentence of each.
+
+    A clause stands in contrast if it begins with a word of contrast, or follows one that begins its sentence with one.
+    """
+    joined = np.full(len(sentences), APART, np.int8)
+    opened = False
+    for u in range(len(sentences)):
+        contrasts = False
+        if indptr[u] < indptr[u + 1]:
+            code = codes[indptr[u]]
+            contrasts = (kinds[code if code >= 0 else ~code] | alone[indptr[u]]) & CONTRAST > 0
+        if u and sentences[u] == sentences[u - 1]:
+            joined[u] = CONTRASTED if contrasts or opened else JOINED
+            opened = False
+        else:
+            opened = contrasts
+    return joined
 
 
 @compile_loop

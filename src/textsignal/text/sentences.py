@@ -12,7 +12,7 @@ STOPS, BULLETS = ".!?…", "•▪◦‣●"
 #: Full stops of scripts without a space after them.
 OTHER_STOPS = "。！？｡।॥؟۔።"
 CLOSING = "\"'”’»)\\]"
-CAPITALS, COMMAS, DASHES, QUOTES = "A-ZÀ-ÖØ-Þ", ",;:、，；：", "-–—", "'’"
+CAPITALS, COMMAS, DASHES, QUOTES = "A-ZÀ-ÖØ-Þ", ",:、，：", "-–—", "'’"
 #: What may stand before the number of a list's item.
 BEFORE_ITEM = " \t([-*•"
 #: Where a sentence may end: stops before a space, stops between a small and a capital letter, dots before a word, stops

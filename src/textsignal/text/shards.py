@@ -120,6 +120,7 @@ def write_shard(texts: SentenceTexts, others: Mapping[str, NDArray[Any]], path: 
         "codes": texts.codes,
         "n_words": np.diff(texts.indptr).astype(np.int32),
         "n_sentences": np.diff(texts.sentence_ends).astype(np.int32),
+        "joined": texts.joined,
         "marks": texts.under.astype(np.uint8) + 2 * texts.negated.astype(np.uint8),
     }
     return put_arrays({**arrays, **others}, path)
@@ -129,8 +130,8 @@ def read_shard(path: Place) -> tuple[SentenceTexts, dict[str, NDArray[Any]]]:
     """Return what `write_shard` wrote, without the texts themselves."""
     arrays = read_arrays(path)
     try:
-        words, codes, n_words, n_sentences, marks = (
-            arrays.pop(name) for name in ("words", "codes", "n_words", "n_sentences", "marks")
+        words, codes, n_words, n_sentences, joined, marks = (
+            arrays.pop(name) for name in ("words", "codes", "n_words", "n_sentences", "joined", "marks")
         )
         text = words.tobytes().decode("utf-8", "surrogatepass")
     except (KeyError, UnicodeDecodeError) as error:
@@ -143,6 +144,7 @@ def read_shard(path: Place) -> tuple[SentenceTexts, dict[str, NDArray[Any]]]:
         or min(n_sentences.min(initial=0), n_words.min(initial=0)) < 0
         or (len(n_words), len(codes)) != (n_sentences.sum(), n_words.sum())
         or len(marks) != len(codes)
+        or len(joined) != len(n_words)
         or (len(codes) and not 0 <= codes.min() <= codes.max() < len(distinct))
     ):
         raise _damaged(path, "its numbers do not fit together")
@@ -155,6 +157,7 @@ def read_shard(path: Place) -> tuple[SentenceTexts, dict[str, NDArray[Any]]]:
         indptr=starts_of(n_words),
         under=(marks & 1).astype(bool),
         negated=(marks & 2).astype(bool),
+        joined=joined.astype(np.int8),
         cleaned=np.zeros(len(n_sentences), dtype=bool),
     )
     return texts, arrays

@@ -7,6 +7,7 @@ import tomllib
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
@@ -36,11 +37,11 @@ _DROPPED = "\u00ad\u200c\ufe00-\ufe0f\U0001f3fb-\U0001f3ff"
 ODD = re.compile(f"[{''.join(REPLACED)}{_DROPPED}]")
 
 _LISTS = tomllib.loads(Path(__file__).with_name("word_lists.toml").read_text(encoding="utf-8"))
-#: By language: words that negate, small words that carry opinion, words on every theme, and words that judge a thing
-#: without describing it.
-NEGATIONS, OPINION, GENERAL, JUDGING = (
+#: By language: words that negate, small words that carry opinion, words on every theme, words that make a judgement
+#: stronger, words that judge a thing without describing it, and words of verdicts on the whole.
+NEGATIONS, OPINION, GENERAL, INTENSIFIERS, JUDGING, VERDICTS = (
     {language: frozenset(listed.split()) for language, listed in _LISTS[name].items()}
-    for name in ("negations", "opinion", "general", "judging")
+    for name in ("negations", "opinion", "general", "intensifiers", "judging", "verdicts")
 )
 #: Content terms that no label is made of: words that judge or describe.
 DESCRIBING = {name: JUDGING[name].union(listed.split()) for name, listed in _LISTS["describing"].items()}
@@ -81,6 +82,14 @@ def stop_words(which: str | Iterable[str] | None) -> frozenset[str]:
         if not isinstance(word, str):
             raise InputError(f"every stop word must be a string, but the list holds {word!r}")
     return frozenset(map(normalise, listed))
+
+
+@cache
+def function_words_of(language: str | None) -> frozenset[str]:
+    """Return stop words and intensifiers of a language by its English name, none for None; no word that judges."""
+    if language is None:
+        return frozenset()
+    return stop_words(language) - JUDGING.get(language, frozenset()) | INTENSIFIERS.get(language, frozenset())
 
 
 def language_name(language: str) -> str:
@@ -151,14 +160,14 @@ def located_words(text: str, tokenizer: Callable[[str], Iterable[str]] = words) 
     if tokenizer is words and text.isascii():
         return [Token(match[0], *match.span()) for match in TOKEN.finditer(text.lower())]
     if tokenizer is words:
-        sources, plain = list(_sources(text)), normalise(text)
+        sources, plain = list(sources_of(text)), normalise(text)
         if len(sources) == len(plain):
             matches = TOKEN.finditer(plain)
             return [Token(match[0], sources[match.start()][0], sources[match.end() - 1][1]) for match in matches]
     return list(_searched(text, tokenizer(text)))
 
 
-def _sources(text: str) -> Iterator[tuple[int, int]]:
+def sources_of(text: str) -> Iterator[tuple[int, int]]:
     """Return start and end of the source of every normalised character."""
     start = 0
     for end in range(1, len(text) + 1):

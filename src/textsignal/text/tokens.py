@@ -9,8 +9,8 @@ import re
 import sys
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from hashlib import blake2b
 from itertools import chain, pairwise
@@ -26,10 +26,12 @@ from textsignal.compute.counting import renumber
 from textsignal.compute.engines.local import LocalEngine
 from textsignal.data.rows import ArrowTexts, checked_texts
 from textsignal.text import scanning, sentences
+from textsignal.text.clauses import clause_kinds, letter_kinds
 from textsignal.text.cleaning import without_markup
 from textsignal.text.scanning import NOTHING, PAGE, Bytes, Characters
 from textsignal.text.tokenise import (
     FLAG_PART,
+    JUDGING,
     MARKS,
     NEGATIONS,
     PAUSE_MARKS,
@@ -38,6 +40,7 @@ from textsignal.text.tokenise import (
     joins_before,
     negates,
     normalise,
+    sources_of,
     stop_words,
     words,
 )
@@ -99,7 +102,7 @@ class Sentences(NamedTuple):
     """Texts cut into sentences, for compiled loops.
 
     ends : (texts + 1,) where each text's sentences begin; indptr : (sentences + 1,) where each sentence's words do.
-    codes, under, negated : (all words,) as in `SentenceTexts`.
+    codes, under, negated : (all words,), and joined : (sentences,), as in `SentenceTexts`.
     """
 
     ends: NDArray[np.int64]
@@ -107,6 +110,7 @@ class Sentences(NamedTuple):
     codes: NDArray[np.int32]
     under: NDArray[np.bool_]
     negated: NDArray[np.bool_]
+    joined: NDArray[np.int8]
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +121,8 @@ class SentenceTexts:
     words : the distinct words, in the order in which they first occur.
     codes : (all words,) the number of each in `words`; indptr : (sentences + 1,) where each sentence begins in it.
     under : (all words,) True under a negation; negated : True under a negation unless it is a function word.
+    joined : (sentences,) `scanning.APART` for the first clause of its sentence, `JOINED` for any other, and
+        `CONTRASTED` for one that stands against the clause before.
     cleaned : (texts,) True if cleaning changed the text.
     """
 
@@ -128,6 +134,7 @@ class SentenceTexts:
     indptr: NDArray[np.int64]
     under: NDArray[np.bool_]
     negated: NDArray[np.bool_]
+    joined: NDArray[np.int8]
     cleaned: NDArray[np.bool_]
 
     def __len__(self) -> int:
@@ -169,7 +176,7 @@ class SentenceTexts:
         indptr = self.indptr[ends[0] : ends[-1] + 1]
         of_words = slice(indptr[0], indptr[-1])
         words = self.codes[of_words], self.under[of_words], self.negated[of_words]
-        return Sentences(ends - ends[0], indptr - indptr[0], *words)
+        return Sentences(ends - ends[0], indptr - indptr[0], *words, self.joined[ends[0] : ends[-1]])
 
     def at(self, rows: NDArray[np.int64]) -> SentenceTexts:
         """Return some of the texts, in the order of `rows`."""
@@ -185,6 +192,7 @@ class SentenceTexts:
             indptr=starts_of(self.indptr[kept + 1] - self.indptr[kept]),
             under=self.under[tokens],
             negated=self.negated[tokens],
+            joined=self.joined[kept],
             cleaned=self.cleaned[rows],
         )
 
@@ -205,6 +213,7 @@ class SentenceTexts:
             indptr=starts_of(np.concatenate([np.diff(part.indptr) for part in parts])),
             under=np.concatenate([part.under for part in parts]),
             negated=np.concatenate([part.negated for part in parts]),
+            joined=np.concatenate([part.joined for part in parts]),
             cleaned=np.concatenate([part.cleaned for part in parts]),
         )
 
@@ -275,28 +284,47 @@ def read_sentences(
     encoded = encode(texts, clean)
     with LocalEngine(n_jobs) as engine:
         blocks, distinct, numbers = read_blocks(encoded, engine, whole=False)
-        negation = (*negation_of(distinct, language), SCOPE)
+        kinds, negation = clause_kinds(distinct, language), (*negation_of(distinct, language), SCOPE)
+        letters = letter_kinds(language)
+        # The kind of no word: `cut_clauses` sees that opinions are listed, whichever words are in a block.
+        listed = scanning.OPINION if language in JUDGING else np.uint8(0)
         starts = starts_of([len(block.codes) for block in blocks])
         codes, under, negated = (np.empty(starts[-1], dtype) for dtype in (np.int32, np.bool_, np.bool_))
 
-        def mark(i: int) -> None:
-            here = slice(starts[i], starts[i + 1])
-            codes[here] = blocks[i].codes
-            scanning.mark_negated(codes[here], blocks[i].indptr, numbers[i], *negation, under[here], negated[here])
+        def mark(i: int) -> ReadBlock:
+            of_block = np.append(kinds[numbers[i]], listed)
+            here, block = slice(starts[i], starts[i + 1]), _in_clauses(blocks[i], of_block, letters)
+            codes[here] = block.codes
+            scanning.mark_negated(codes[here], block.indptr, numbers[i], *negation, under[here], negated[here])
+            return block
 
-        engine.map(mark, range(len(blocks)))
-    n_sentences = np.concatenate([np.diff(block.sentences) for block in blocks])
+        blocks = engine.map(mark, range(len(blocks)))
+    n_clauses = np.concatenate([np.diff(block.sentences) for block in blocks])
     return SentenceTexts(
         texts=encoded.texts,
-        documents=np.repeat(np.arange(len(encoded.texts)), n_sentences),
+        documents=np.repeat(np.arange(len(encoded.texts)), n_clauses),
         spans=np.concatenate([block.spans for block in blocks]),
         words=distinct,
         codes=codes,
         indptr=_word_starts(blocks),
         under=under,
         negated=negated,
+        joined=np.concatenate([block.joined for block in blocks]),
         cleaned=encoded.cleaned,
     )
+
+
+def _in_clauses(block: ReadBlock, kinds: NDArray[np.uint8], letters: Mapping[int, int]) -> ReadBlock:
+    """Cut the sentences of a block into clauses; kinds : of its distinct words, and one of no word."""
+    starts, alone = np.zeros(len(block.codes), np.bool_), np.zeros(len(block.codes), np.uint8)
+    single = block.before & (scanning.DASH - 1)
+    for letter, kind in letters.items():
+        alone[single == letter] = kind
+    scanning.cut_clauses(block.codes, block.indptr, block.joined > 0, kinds, alone, block.before, starts)
+    spans, indptr, sentence = scanning.split_spans(block.indptr, block.spans.ravel(), starts, block.places, alone)
+    joined = scanning.join_clauses(block.codes, indptr, sentence, kinds, alone)
+    ends = np.searchsorted(sentence, block.sentences)
+    return replace(block, sentences=ends, spans=spans.reshape(-1, 2), indptr=indptr, joined=joined)
 
 
 def negation_of(words: Sequence[str], language: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -468,7 +496,9 @@ BLOCK_BYTES = 1 << 20
 class ReadBlock:
     """Consecutive texts, read; `sentences` are the `sentence_ends` of `SentenceTexts`, `words` in Arrow's memory.
 
-    codes : (all words,) the number of each in `words`, ~ of it after a pause.
+    codes : (all words,) the number of each in `words`, ~ of it after a pause; places : (3 words,) and before : (words,)
+    as of `scanning.read_words`; joined : (sentences,) as in `SentenceTexts`, and before clauses are cut, 1 if it cannot
+    be cut.
     """
 
     sentences: NDArray[np.int64]
@@ -476,6 +506,9 @@ class ReadBlock:
     codes: NDArray[np.int32]
     indptr: NDArray[np.int64]
     words: Any
+    places: NDArray[np.int32]
+    before: NDArray[np.int32]
+    joined: NDArray[np.int8]
 
 
 def _word_starts(blocks: Sequence[ReadBlock]) -> NDArray[np.int64]:
@@ -514,24 +547,38 @@ def _read(encoded: Encoded, rows: tuple[int, int], characters: Characters, whole
     )
     spans, n_sentences = flat.reshape(-1, 2), np.diff(ends)
     positions = spans + np.repeat(begins[:-1], n_sentences)[:, None]
-    ready = np.repeat(odd, n_sentences)
+    ready, whole = np.repeat(odd, n_sentences), np.zeros(len(spans), dtype=np.int8)
+    sources: list[tuple[int, NDArray[np.int32]]] = []
     if odd.any():
         normal: list[NDArray[np.uint32]] = []
         for row in np.flatnonzero(odd).tolist():
-            own, parts = encoded.texts[rows[0] + row], spans[ends[row] : ends[row + 1]].tolist()
-            normal += [_normalised(own[start:end]) for start, end in parts]
+            own = encoded.texts[rows[0] + row]
+            for number in range(ends[row], ends[row + 1]):
+                start, end = spans[number].tolist()
+                codes_of, source = _normalised(own[start:end])
+                normal.append(codes_of)
+                sources.append((number, source))
+                whole[number] = len(source) != len(codes_of) + 1
         starts = len(text) + starts_of([len(codes) for codes in normal])
         positions[ready] = np.stack([starts[:-1], starts[1:]], axis=1)
         text = np.concatenate([text, *normal])
         pages = np.zeros(N_PAGES, dtype=bool)
         pages[text[begins[-1] :] // PAGE] = True
         character_table().with_pages(pages)
-    codes, indptr, data, offsets = scanning.read_words(text, *np.ascontiguousarray(positions.T), ready, characters)
+    codes, indptr, data, offsets, places, before = scanning.read_words(
+        text, *np.ascontiguousarray(positions.T), ready, characters
+    )
+    for number, source in sources:
+        if not whole[number]:
+            here = slice(3 * indptr[number], 3 * indptr[number + 1])
+            places[here] = source[places[here]]
     words = pa.LargeStringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))
-    return ReadBlock(ends, spans, codes, indptr, words)
+    return ReadBlock(ends, spans, codes, indptr, words, places, before, whole)
 
 
-def _normalised(sentence: str) -> NDArray[np.uint32]:
-    """Code points of a sentence, normalised by Python."""
-    plain = normalise(" ".join(sentence.split()))
-    return np.frombuffer(plain.encode("utf-32-le", "surrogatepass"), np.uint32)
+def _normalised(sentence: str) -> tuple[NDArray[np.uint32], NDArray[np.int32]]:
+    """Code points of a sentence, normalised by Python, and where each comes from, and ends; none if that is unknown."""
+    spaced = re.sub(r"\s", " ", sentence)
+    plain, sources = normalise(spaced), [*sources_of(spaced)]
+    starts = [start for start, _ in sources] + [len(sentence)] if len(sources) == len(plain) else []
+    return np.frombuffer(plain.encode("utf-32-le", "surrogatepass"), np.uint32), np.array(starts, np.int32)

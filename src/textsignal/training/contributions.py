@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from textsignal.arrays import Vector
 from textsignal.compute.engines import Compute
 from textsignal.data.covariates.design import Given
-from textsignal.families import Family, linear_predictor
+from textsignal.families import Family, best_constant, linear_predictor
 from textsignal.families.auto import Candidates
 from textsignal.stored_values import rule
 from textsignal.training.glm import GLMFit, ResponseModel, dispersion_of, fit_glm, standard_errors
@@ -31,8 +31,6 @@ from textsignal.training.glm import GLMFit, ResponseModel, dispersion_of, fit_gl
 GAMMA_SPREAD, BETA_SPREAD = 0.3, 0.2
 #: Prior standard deviation of the common gamma around 0: wide, but bounds gamma if out-of-fold tone is close to 0.
 COMMON_SPREAD = 3.0
-#: A text mentions a theme if the theme takes up this share of one of its sentences.
-SPOKEN_SHARE = 0.5
 #: A common gamma of fewer standard errors than this is set to 0.
 LEAST_ERRORS = 3.0
 #: Number of groups of tone: a fit to thousands of texts then costs as little as one to hundreds.
@@ -43,22 +41,42 @@ LEAST_ALIKE = 10
 PART, LEAST_OF_PARTS = 10, 30_000
 
 
+def n_columns(sizes: Mapping[str, int]) -> int:
+    """Number of places of a clause: the themes, the overall verdict, and unplaced."""
+    return sizes["topics"] + 2
+
+
 def _rows_of_hessian(sizes: Mapping[str, int]) -> int:
-    return 2 * sizes["topics"] + sizes["covariates"] + 2
+    return 2 * n_columns(sizes) + sizes["covariates"] + 2
+
+
+@dataclass(frozen=True, eq=False)
+class ToneByTheme:
+    """What texts say, by place.
+
+    tone : (texts, places) of the clauses there; shares : (texts, places) of the words.
+    evidence : (texts,) how much each text tells, from 0 to 1.
+    """
+
+    tone: Vector
+    shares: Vector
+    evidence: Vector
 
 
 @dataclass(frozen=True)
 class ThemeEffects:
     """Coefficients of the GLM on themes.
 
+    constant : linear predictor of a text of nothing but neutral mentions; average : of a text that tells nothing.
     hessian : of loss and penalty, over the dispersion, in the common gamma, its deviations, the betas, the effects of
         covariates and the constant: its inverse is their covariance, if responses scatter alike everywhere.
     covariates, covariate_errors : effects of covariates and their standard errors; None if absent.
     """
 
-    gamma: Vector = field(metadata=rule(shape=("topics",)))
-    beta: Vector = field(metadata=rule(shape=("topics",)))
+    gamma: Vector = field(metadata=rule(shape=(n_columns,)))
+    beta: Vector = field(metadata=rule(shape=(n_columns,)))
     constant: float
+    average: float
     hessian: Vector = field(metadata=rule(shape=(_rows_of_hessian, _rows_of_hessian)))
     covariates: Vector | None = field(default=None, metadata=rule(shape=("covariates",), only_with="covariates"))
     covariate_errors: Vector | None = field(default=None, metadata=rule(shape=("covariates",), only_with="covariates"))
@@ -68,18 +86,81 @@ class ThemeEffects:
         """(covariates,) effects of covariates; empty if there are no covariates."""
         return np.zeros(0) if self.covariates is None else self.covariates
 
-    def contributions(self, tone: Vector, shares: Vector) -> Vector:
-        """(texts, themes) contribution of each theme to the linear predictor."""
-        return self.gamma * tone + self.beta * shares
+    def baseline(self, evidence: Vector) -> Vector:
+        """(texts,) linear predictor without any contribution."""
+        return self.average + evidence * (self.constant - self.average)
 
-    def linear_predictor(self, tone: Vector, shares: Vector) -> Vector:
-        """(texts,) the constant and all contributions."""
-        return self.constant + self.contributions(tone, shares).sum(axis=1)
+    def speaking(self, shares: Vector, evidence: Vector) -> Vector:
+        """(texts, places) contribution of speaking of each place at all; shares : of the words of the texts."""
+        return self.beta * shares * np.asarray(evidence)[:, None]
+
+    def contributions(self, texts: ToneByTheme) -> Vector:
+        """(texts, places) contribution of each place to the linear predictor."""
+        return self.gamma * texts.tone + self.speaking(texts.shares, texts.evidence)
+
+    def linear_predictor(self, texts: ToneByTheme) -> Vector:
+        """(texts,) the baseline and all contributions."""
+        return self.baseline(texts.evidence) + self.contributions(texts).sum(axis=1)
+
+
+def residuals(family: Family, y: Vector, weight: Vector, offset: Vector) -> Vector:
+    """Return (texts,) responses less what an offset explains, in standard deviations; 0 if missing or of weight 0.
+
+    y : (texts,) encoded responses, NaN if missing; slopes of the family are linear in them.
+    """
+    known = ~np.isnan(y) & (weight > 0)
+    left = np.zeros(len(y))
+    if known.any() and np.ptp(y[known]) > 0:
+        constant = best_constant(family, y[known], weight[known], offset[known])
+        left[known] = -family.gradient(y[known], constant + offset[known])
+        left[known] /= np.sqrt(np.average(left[known] ** 2, weights=weight[known])) or 1.0
+    return left
+
+
+def trusted_effect(
+    column: Vector, y: Vector, weight: Vector, family: Family, compute: Compute, offset: Vector
+) -> float:
+    """Return the effect of one column (texts, 1) in a GLM, shrunk by 1 - (3 standard errors / effect)^4, or to 0."""
+    penalty = np.array([0.5 / COMMON_SPREAD**2])
+    model = ResponseModel(family, compute, penalty, fit_intercept=True)
+    fit = fit_glm(model, column, y, weight, offset=offset)
+    dispersion = dispersion_of(fit.family, y, fit.linear_predictor(column) + offset, weight)
+    return float(fit.coefficients[0]) * _trust(fit, dispersion)
+
+
+def _trust(fit: GLMFit, dispersion: float) -> float:
+    """Factor by which the first effect of a GLM is shrunk."""
+    effect = float(fit.coefficients[0])
+    error = float(dispersion * np.linalg.pinv(fit.hessian, hermitian=True)[0, 0]) ** 0.5
+    return max(0.0, 1 - (LEAST_ERRORS * error / effect) ** 4) if effect else 0.0
+
+
+def weigh(
+    columns: Vector, y: Vector, weight: Vector, family: Family, compute: Compute, offset: Vector
+) -> tuple[float, float]:
+    """Return weights of tone and judgement in the linear predictor, by a GLM on both; neither is below 0.
+
+    columns : (texts, 2) tone and mean judgement of each text, by fits that have not seen its response.
+    """
+    known = ~np.isnan(y) & (weight > 0)
+    if not known.any() or np.ptp(y[known]) == 0:
+        return 1.0, 0.0
+    kept = [0, 1]
+    while kept:
+        penalty = np.full(len(kept), 0.5 / COMMON_SPREAD**2)
+        model = ResponseModel(family, compute, penalty, fit_intercept=True)
+        fit = fit_glm(model, np.ascontiguousarray(columns[:, kept]), y, weight, offset=offset)
+        effects = fit.effects
+        if (effects >= 0).all():
+            weights = np.zeros(2)
+            weights[kept] = effects
+            return float(weights[0]), float(weights[1])
+        kept = [column for column, effect in zip(kept, effects, strict=True) if effect > 0]
+    return 1.0, 0.0
 
 
 def fit_theme_effects(
-    tone: Vector,
-    shares: Vector,
+    texts: ToneByTheme,
     prevalence: Vector,
     y: Vector,
     weight: Vector,
@@ -89,13 +170,16 @@ def fit_theme_effects(
 ) -> tuple[ThemeEffects, Family]:
     """Fit the GLM on themes; return its coefficients, and the family with its estimated parameters.
 
-    tone, shares : (texts, themes); prevalence : (themes,) shares of a text without words.
-    y : (texts,) encoded responses, NaN if missing; given : covariates and offset; None if absent.
+    prevalence : (places,) shares of an average text; y : (texts,) encoded responses, NaN if missing; given : covariates and offset; None if absent.
     """
-    n_themes = tone.shape[1]
+    tone, evidence, n_themes = texts.tone, texts.evidence, texts.tone.shape[1]
     given = Given.nothing(len(y)) if given is None else given
-    columns = np.column_stack([tone.sum(axis=1), tone, shares - prevalence, given.columns])
+    speaking = (texts.shares - prevalence) * evidence[:, None]
+    columns = np.column_stack([tone.sum(axis=1), tone, speaking, given.columns])
     one, dispersion, trusted = _one_gamma(columns[:, :1], y, weight, family, compute, given)
+    away = _average(one, np.column_stack([columns[:, :1], given.columns]), y, weight) - float(one.intercept)
+    own_offset = given.offset
+    given = replace(given, offset=own_offset + away * (1 - evidence))
     unit = one.family.unit
     of_gamma, of_beta = GAMMA_SPREAD * unit / one.family.of_words.unit, BETA_SPREAD * unit
     spreads = np.concatenate([[COMMON_SPREAD], np.full(n_themes, of_gamma), np.full(n_themes, of_beta)])
@@ -106,18 +190,33 @@ def fit_theme_effects(
         model, start = _nearer(model, start, columns, y, weight, given.offset)
     fit = fit_glm(model, columns, y, weight, offset=given.offset, start=start)
     gamma = trusted * (fit.effects[0] + fit.effects[1 : n_themes + 1])
-    # Refit the remaining coefficients given the gammas.
+    # Refit the remaining coefficients given the gammas. What the mean response is in the linear predictor depends on
+    # the parameters of the family, which this fit has estimated.
+    silent = given.offset - own_offset
+    away = _average(fit, columns, y, weight, silent) - float(fit.intercept)
     rest = replace(model, family=fit.family, penalty=penalty[n_themes + 1 :])
-    start, offset = fit.coefficients[n_themes + 1 :], linear_predictor(tone, gamma, given.offset)
+    silent = away * (1 - evidence)
+    start, offset = fit.coefficients[n_themes + 1 :], linear_predictor(tone, gamma, own_offset + silent)
     others = fit_glm(rest, columns[:, n_themes + 1 :], y, weight, offset=offset, start=start)
+    average = _average(others, columns[:, n_themes + 1 :], y, weight, linear_predictor(tone, gamma, silent))
     # Shares sum to 1, so a common constant can be subtracted from all betas.
     beta = others.effects[:n_themes] - others.effects[:n_themes] @ prevalence
-    theme_effects = ThemeEffects(gamma, beta, others.intercept, fit.hessian / (dispersion or 1.0))
+    constant = float(others.intercept)
+    theme_effects = ThemeEffects(gamma, beta, constant, average, fit.hessian / (dispersion or 1.0))
     if given.n_columns:
         eta = fit.linear_predictor(columns) + given.offset
         errors = standard_errors(fit, columns, given, y, weight, eta, dispersion)
         theme_effects = replace(theme_effects, covariates=others.effects[n_themes:], covariate_errors=errors)
     return theme_effects, others.family
+
+
+def _average(fit: GLMFit, columns: Vector, y: Vector, weight: Vector, offset: Vector | float = 0.0) -> float:
+    """Linear predictor whose mean is that of the texts by a fit, without the offsets that the user gave."""
+    known = ~np.isnan(y) & (weight > 0)
+    if not known.any():
+        return float(fit.intercept)
+    means = fit.family.mean((fit.linear_predictor(columns) + offset)[known])
+    return float(fit.family.link(np.average(means, weights=weight[known])))
 
 
 def _one_gamma(
@@ -135,9 +234,7 @@ def _one_gamma(
             model, start = replace(model, family=rough.family), rough.coefficients
     fit = fit_glm(model, columns, y, weight, offset=given.offset, start=start)
     dispersion = dispersion_of(fit.family, y, fit.linear_predictor(columns) + given.offset, weight)
-    gamma = float(fit.coefficients[0])
-    error = float(dispersion * np.linalg.pinv(fit.hessian, hermitian=True)[0, 0]) ** 0.5
-    return fit, dispersion, max(0.0, 1 - (LEAST_ERRORS * error / gamma) ** 4) if gamma > 0 else 0.0
+    return fit, dispersion, _trust(fit, dispersion) if fit.coefficients[0] > 0 else 0.0
 
 
 def _nearer(
@@ -168,16 +265,6 @@ def grouped(
     group, fold, value = np.unravel_index(kinds, shape)
     counts = np.bincount(places, weights=weight).astype(float)
     return means[group][:, None], distinct_folds[fold], values[value], counts
-
-
-def spoken_of(
-    places: Vector, has_terms: NDArray[np.bool_], documents: NDArray[np.int64], n_documents: int
-) -> NDArray[np.bool_]:
-    """(texts, themes) True if at least half of one of the text's sentences with a content term is about the theme."""
-    spoken = np.zeros((n_documents, places.shape[1]), dtype=bool)
-    rows = np.flatnonzero(has_terms & (places.max(axis=1, initial=0.0) >= SPOKEN_SHARE))
-    spoken[documents[rows], places[rows].argmax(axis=1)] = True
-    return spoken
 
 
 @dataclass(frozen=True)

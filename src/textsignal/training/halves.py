@@ -98,7 +98,7 @@ class ThemeHalves:
         sizes = np.sqrt(np.mean(tones**2, axis=1, keepdims=True))
         scaled = np.divide(tones, sizes, out=np.zeros_like(tones), where=sizes > 0)
         tone, seeds = np.sqrt(np.mean(scaled**2, axis=0)), _normalised(seed_words)
-        whole = ThemeText(prepared.lexicon.terms, tone[None], prepared.units, texts.documents, prepared.weight, seeds)
+        whole = ThemeText(prepared.dictionary.terms, tone[None], prepared.units, texts.documents, prepared.weight, seeds)
         text = whole.with_terms(whole.leading_terms(TERMS))
         most = max(1, SENTENCES * len(texts) // max(len(texts.documents), 1))
         samples = [text.at(rows) for rows in halves(texts.keys, 2 * CUTS, seed, most)]

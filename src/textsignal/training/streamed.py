@@ -217,8 +217,9 @@ def stored_tone(
     family: Family,
     compute: Compute,
     without: Keys,
+    start: Vector | None = None,
 ) -> Vector:
-    """(features, fits) of `tone_effects`, over all shards; without : keys of excluded texts."""
+    """(features, fits) of `tone_effects` from a start, over all shards; without : keys of excluded texts."""
 
     def block(places: Sequence[Place]) -> StoredBlock:
         made = tone_block(_corpus(places, features, family, compute, without), features.sizes)
@@ -229,7 +230,7 @@ def stored_tone(
         return StoredBlock(put_arrays(arrays, with_ending(places[0], ".block")), features.sizes)
 
     places = in_blocks(shards, sizes_of_shards)
-    return tone_effects(compute.engine.keep(block, places, range(len(places))), family.of_words, compute)
+    return tone_effects(compute.engine.keep(block, places, range(len(places))), family.of_words, compute, start)
 
 
 def _corpus(places: Sequence[Place], features: Features, family: Family, compute: Compute, without: Keys) -> Corpus:

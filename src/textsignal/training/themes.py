@@ -34,7 +34,6 @@ from textsignal.training.corpus import Corpus
 from textsignal.training.inference import Inference
 from textsignal.training.joint import train_text, unit_topics
 from textsignal.training.start import weights_for
-from textsignal.training.topics import shares_of
 
 #: How much more frequent terms count, and how much less those with tone.
 FREQUENCY_POWER, TONE_WEIGHT = 0.25, 0.5
@@ -67,7 +66,7 @@ class Themes:
     """Topics of sentences.
 
     topics : shares of terms, each summing to 1, of weighted counts; term_weights : what an occurrence counts.
-    prevalence : share of all text, and of a text without a content term.
+    prevalence : share of the text that has content terms.
     """
 
     topics: Vector = field(metadata=rule(shape=("topics", "terms"), least=0, most=MOST_SHARE, filled=True))
@@ -79,13 +78,9 @@ class Themes:
         """Inference of the weights of sentences."""
         return Inference(self.topics, tol=SENTENCE_TOL)
 
-    def place(self, units: sp.csr_array, documents: NDArray[np.int64], n_documents: int, compute: Compute) -> Vector:
-        """(sentences, themes) shares; those of the text, or the prevalence, for a sentence without a content term."""
-        inferred = self.inference.weights(weighted(units, self.term_weights), compute)
-        weights = np.asarray(inferred.weights, dtype=float)
-        of_texts = np.zeros((n_documents, weights.shape[1]))
-        np.add.at(of_texts, documents, weights)
-        return shares_of(weights, shares_of(of_texts, self.prevalence)[documents])
+    def weights(self, units: sp.csr_array, compute: Compute) -> Vector:
+        """(clauses, themes) weights by content terms."""
+        return np.asarray(self.inference.weights(weighted(units, self.term_weights), compute).weights, dtype=float)
 
 
 def weighted(units: sp.csr_array, term_weights: Vector) -> sp.csr_array:

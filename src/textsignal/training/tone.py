@@ -153,17 +153,19 @@ def fit_tone(
     family: Family,
     compute: Compute,
     offset: Vector | None = None,
+    start: Vector | None = None,
 ) -> Tone:
     """Fit the effects of features on the response; only ratios of weights matter.
 
     counts : (texts, features); sizes : (features,) what each counts; y : (texts,) encoded responses, NaN if missing.
+    start : (features,) effects that steps start from, and that effects of rare features stay near; None for 0.
     """
     counted = np.flatnonzero((weight > 0) & (np.diff(counts.indptr) > 0))
     corpus = Corpus(counts, y, weight, offset=offset)
     edges = np.linspace(0, len(counted), n_blocks_of(len(counted), BLOCK) + 1).astype(int)
     rows = [counted[start:stop] for start, stop in pairwise(edges.tolist())]
     blocks = compute.engine.map(lambda of_block: tone_block(corpus.at(of_block), sizes), rows)
-    return Tone.of(tone_effects(blocks, family, compute), tone_folds(counts))
+    return Tone.of(tone_effects(blocks, family, compute, start), tone_folds(counts))
 
 
 def n_blocks_of(n_documents: int, most: int) -> int:
@@ -212,10 +214,16 @@ class _Responses:
         return self._distinct(pairs, weight, self.answered + other.answered, self.all + other.all)
 
 
-def tone_effects(blocks: Sequence[Any], family: Family, compute: Compute) -> Vector:
-    """(features, TONE_FOLDS + 1) effects of every fit, that of all texts last, to `ToneBlock`s or `StoredBlock`s."""
+def tone_effects(
+    blocks: Sequence[Any], family: Family, compute: Compute, start: Vector | None = None, batch: int = BATCH
+) -> Vector:
+    """(features, TONE_FOLDS + 1) effects of every fit, that of all texts last, to `ToneBlock`s or `StoredBlock`s.
+
+    start : (features,) effects before the first step, None for 0; batch : texts whose slopes are taken together.
+    """
     responses = compute.engine.sweep(lambda block: _Responses.of(block.load()), blocks)
     none = np.zeros((responses.all.n_features, TONE_FOLDS + 1))
+    start = none[:, 0] if start is None else start
     if not len(responses.pairs) or np.ptp(responses.pairs.real) == 0:
         return none
     scale = _scale(responses, family)
@@ -226,7 +234,8 @@ def tone_effects(blocks: Sequence[Any], family: Family, compute: Compute) -> Vec
         """Mean of several runs if texts are few; step : applied to blocks first."""
         prepared = compute.engine.keep(lambda block: block.then(step), blocks)
         n_runs = max(1, min(MOST_RUNS, MANY // size.n_documents))
-        return np.mean([_descend(prepared, size, scale, family, compute, run) for run in range(n_runs)], axis=0)
+        walks = [_Walk(size.weight / size.n_documents, scale, family, compute.kernels, batch, run) for run in range(n_runs)]
+        return np.mean([_descend(prepared, size, each, start, compute) for each in walks], axis=0)
 
     effects = fit(ToneBlock.answered, responses.answered)
     if responses.all.weight >= (1 + LEAST_SILENT) * responses.answered.weight:
@@ -288,8 +297,8 @@ class _State:
     squares: Array
 
 
-def _descend(blocks: Sequence[Any], size: _Size, scale: _Scale, family: Family, compute: Compute, run: int) -> Vector:
-    """(features + 1, fits) effects and constant, by draws of the `run`.
+def _descend(blocks: Sequence[Any], size: _Size, passes: _Walk, start: Vector, compute: Compute) -> Vector:
+    """(features + 1, fits) effects and constant, from a start (features,).
 
     Blocks take their steps in parallel, and after every pass continue from their mean, in which each feature has the
     weight of its squares in the block.
@@ -303,14 +312,13 @@ def _descend(blocks: Sequence[Any], size: _Size, scale: _Scale, family: Family, 
         return own
 
     state = copied(0.0, 1.0)
-    state.effects[-1] = scale.constant
-    walk_of_run = _Walk(size.weight / size.n_documents, scale, family, kernels, run)
+    state.effects[:-1], state.effects[-1] = start[:, None], passes.scale.constant
     # Total visits grow by the cube root beyond `MANY` texts: with 18,000 reviews 15 passes predicted as well as 25.
     n_passes = max(LEAST_PASSES, round(PASSES * min(1.0, MANY / size.largest) ** (2 / 3)))
 
     def walked(block: Any) -> _State:
         own = copied(state.effects, state.squares)
-        walk_of_run.go(block.load(), own, number)
+        passes.go(block.load(), own, number)
         return own
 
     def moved(block: Any) -> Array:
@@ -335,7 +343,7 @@ def _descend(blocks: Sequence[Any], size: _Size, scale: _Scale, family: Family, 
 
     losses: list[Any] = []
     for number in range(n_passes):  # noqa: B007 (steps see it)
-        loss = partial(_held_back_loss, effects=state.effects, family=family, kernels=kernels)
+        loss = partial(_held_back_loss, effects=state.effects, family=passes.family, kernels=kernels)
         losses += engine.keep(loss, few)
         # The first losses are only needed for later comparisons, so they are not awaited.
         if len(losses) >= LEAST_LOSSES:
@@ -358,12 +366,13 @@ def _held_back_loss(block: ToneBlock, effects: Array, family: Family, kernels: K
 
 @dataclass(frozen=True, eq=False)
 class _Walk:
-    """Passes over blocks; mean : weight of a text."""
+    """Passes over blocks; mean : weight of a text; batch : texts whose slopes are taken together; run : of the draws."""
 
     mean: float
     scale: _Scale
     family: Family
     kernels: Kernels
+    batch: int
     run: int
 
     def go(self, block: ToneBlock, state: _State, number: int) -> None:
@@ -382,8 +391,8 @@ class _Walk:
         nonzeros = np.diff(block.counts.indptr)[visits.rows[order]]
         most = max((int(nonzeros[start : start + HALVED].sum()) for start in range(0, len(order), HALVED)), default=0)
         memory = half_memory(block.counts, most)
-        for start in range(0, len(order), BATCH):
-            batch = order[start : start + BATCH]
+        for start in range(0, len(order), self.batch):
+            batch = order[start : start + self.batch]
             rows = visits.rows[batch]
             if start % HALVED == 0:
                 some = order[start : start + HALVED]

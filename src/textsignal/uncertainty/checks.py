@@ -725,8 +725,8 @@ def influence_on_costs(spoken: Mentions) -> Influence:
     d_k is a text's own part of the cost, x its columns (what each theme adds, shares of its text, 1), slope the
     derivative of its loss, H = sum w curvature x x'. Themes and the tone of words stay as they are.
     """
-    family, eta, weight, bad = spoken.family, spoken.eta, spoken.weight, spoken.bad
-    total, n_themes = weight.sum(), spoken.tone.shape[1]
+    family, eta, weight, bad = spoken.family, spoken.eta, spoken.weight, spoken.complaint
+    total, n_themes = weight.sum(), spoken.n_themes
     before = family.mean(eta)
     without = eta[:, None] - bad
     parts = spoken.better * (family.mean(without.ravel()).reshape(without.shape) - before[:, None])

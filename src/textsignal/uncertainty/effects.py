@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.stats import norm, t
 from threadpoolctl import threadpool_limits
@@ -28,11 +27,19 @@ from textsignal.errors import InputError
 from textsignal.insight.inputs import as_groups
 from textsignal.insight.naming import MEASURES, Naming
 from textsignal.reading.themes import Reading, ThemeReader
-from textsignal.text.tokens import SentenceTexts
-from textsignal.training.contributions import LEAST_ERRORS, spoken_of
+from textsignal.training.contributions import LEAST_ERRORS
 from textsignal.training.glm import fit_alone
 from textsignal.training.halves import halves, match_topics
-from textsignal.training.theme_model import PartlyRead, ThemeReading, by_document, read_features, text_shares
+from textsignal.training.theme_model import (
+    Clauses,
+    FittedThemes,
+    PartlyRead,
+    ThemeReading,
+    learn_words,
+    overall_of,
+    places_of,
+    read_features,
+)
 from textsignal.training.themes import Themes, refit_themes
 from textsignal.training.tone import TONE_FOLDS, fit_tone, tone_folds
 from textsignal.uncertainty.influence import QUANTITIES, LooseFit, Measured, Talk, fit_loosely
@@ -66,48 +73,44 @@ SHARES = ("mentions",)
 CORRECTED, RATE = ("cost", "gain"), 2 / 3
 
 
-def talk_of(reader: ThemeReader, read: Reading, tone: Vector) -> Talk:
-    """Return tone and shares of themes in texts, in one fold; tone : (sentences,)."""
-    reading, observed = read.clauses, read.observed
+def talk_of(reader: ThemeReader, read: Reading, clauses: Clauses) -> Talk:
+    """Return texts by these clauses, in one fold."""
+    observed, n_places = read.observed, reader.fitted.n_places
     return Talk(
         family=reader.family,
-        tone=reading.tone_by_theme(tone),
-        shares=reading.shares,
-        mentioned=reading.spoken,
-        prevalence=reader.fitted.themes.prevalence,
+        texts=clauses.of_texts(n_places),
+        prevalence=reader.fitted.prevalence,
         y=reader.family.encode(observed.responses),
         weight=observed.weight,
-        folds=np.zeros(len(reading.texts), dtype=np.int64),
-        given=observed.given or Given.nothing(len(reading.texts)),
+        folds=np.zeros(len(observed), dtype=np.int64),
+        given=observed.given or Given.nothing(len(observed)),
+        away=reader.fitted.effects.average - reader.fitted.effects.constant,
         better=read.better,
     )
 
 
-def placed(
-    talk: Talk, themes: Themes, units: sp.csr_array, texts: SentenceTexts, tone: Vector, compute: Compute
+def by_themes(
+    talk: Talk, fitted: FittedThemes, themes: Themes, reading: ThemeReading, clauses: Clauses, compute: Compute
 ) -> Talk:
-    """Return the texts by other themes; units : (sentences, terms) counts; tone : (sentences,)."""
-    places = themes.place(units, texts.documents, len(texts), compute)
-    return replace(
-        talk,
-        tone=by_document(places * tone[:, None], texts),
-        shares=text_shares(texts, places, themes.prevalence),
-        mentioned=spoken_of(places, np.diff(units.indptr) > 0, texts.documents, len(texts)),
-        prevalence=themes.prevalence,
+    """Return the texts of a reading by other themes; clauses : of these texts, in any places."""
+    places = places_of(
+        reading.texts, reading.units, fitted.terms, themes, fitted.verdict, fitted.language, compute
     )
+    _, prevalence = overall_of(reading.texts, reading.units, places, themes, talk.weight)
+    return replace(talk, texts=replace(clauses, places=places).of_texts(len(prevalence)), prevalence=prevalence)
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
     """Texts with the GLM on their themes, and all that it takes to learn their tone again.
 
-    reading : of their sentences; tone : (sentences,) behind `fit`; features : (texts, features), tone is learnt from.
+    clauses : behind `fit`; features : (texts, features), tone is learnt from.
     keys : (texts,) by which halves are drawn: of texts, or of groups that stay together.
     """
 
     reader: ThemeReader
     reading: ThemeReading
-    tone: Vector
+    clauses: Clauses
     features: PartlyRead
     keys: Keys
     fit: LooseFit
@@ -116,8 +119,8 @@ class Evidence:
     def of(cls, reader: ThemeReader, read: Reading, unseen: bool = True) -> Evidence:
         """Fit the GLM on themes to the texts of a reading; unseen : by tone out of fold, or else by tone of all."""
         fitted, reading = reader.fitted, read.clauses
-        tone = fitted.training.unseen_tone(reading) if unseen else reading.sentence_tone
-        talk = talk_of(reader, read, tone)
+        clauses = read.unseen if unseen else reading.clauses
+        talk = talk_of(reader, read, clauses)
         answers, least = talk.y[~np.isnan(talk.y) & (talk.weight > 0)], max(FEWEST, FEWEST_PER_THEME * talk.n_themes)
         if len(answers) < least:
             raise InputError(
@@ -135,20 +138,26 @@ class Evidence:
                 keys = talk.given.groups.astype(np.uint64)
                 if len(np.unique(keys[(talk.weight > 0) & ~np.isnan(talk.y)])) < FEWEST_GROUPS:
                     raise InputError("intervals need four or more groups of texts that have a response")
-            return cls(reader, reading, tone, features, keys, fit_loosely(talk, compute))
+            return cls(reader, reading, clauses, features, keys, fit_loosely(talk, compute))
 
     def learnt_from(self, rows: Rows, compute: Compute) -> Talk:
         """Return some of the texts by tone that is learnt from these alone, out of fold."""
-        talk = self.fit.talk.at(rows)
-        words, offset = talk.family.of_words, None
-        if talk.given.n_columns or talk.given.offset.any():
-            offset, words = fit_alone(talk.given, talk.y, talk.weight, words, compute)
+        whole, own = self.fit.talk, self.reader.fitted.words
+        weight, folds = np.zeros(len(whole.y)), np.full(len(whole.y), -1)
+        weight[rows] = whole.weight[rows]
+        family, offset = whole.family.of_words, np.zeros(len(whole.y))
+        if whole.given.n_columns or whole.given.offset.any():
+            offset, family = fit_alone(whole.given, whole.y, weight, family, compute)
         counts, sizes = self.features.counts[rows], self.reader.fitted.features.sizes
-        tone = fit_tone(counts, sizes, talk.y, talk.weight, words, compute, offset)
-        folds = np.full(len(self.keys), -1)
+        start = own.slope * own.general
+        of_rows = whole.y[rows], weight[rows], family, compute, offset[rows], start
+        tone = fit_tone(counts, sizes, *of_rows)
         folds[rows] = tone.folds
-        of_sentences = self.features.unseen_tone(replace(tone, folds=folds))
-        return replace(talk, tone=self.reading.tone_by_theme(of_sentences)[rows], folds=tone.folds)
+        lexicon, of_texts = (own.slope, own.general), (whole.y, weight, family, compute, offset)
+        learnt, _ = learn_words(self.features, sizes, replace(tone, folds=folds), lexicon, own.zone.high, *of_texts)
+        clauses = self.features.unseen(self.clauses.places, learnt, sizes)
+        talk = whole.at(rows)
+        return replace(talk, texts=clauses.of_texts(whole.n_places).at(rows), folds=tone.folds)
 
 
 @dataclass(frozen=True)
@@ -275,7 +284,8 @@ def measure(fit: LooseFit, parts: Sequence[Subgroup], known: Calibration) -> Ite
 
     Gamma is of all texts, whatever their group.
     """
-    nothing = Measured(fit.talk, np.full(fit.talk.n_themes, np.nan), np.full(fit.talk.tone.shape, np.nan))
+    missing = np.full((len(fit.talk.y), fit.talk.n_themes), np.nan)
+    nothing = Measured(fit.talk, np.full(fit.talk.n_themes, np.nan), missing)
 
     def corrected(name: str, weight: Vector) -> Measured:
         return known.corrected(name, QUANTITIES[name](fit, weight)) if weight.any() else nothing
@@ -339,7 +349,8 @@ def _moved(evidence: Evidence, counts: Vector, compute: Compute) -> Talk:
     moved = refit_themes(themes, reading.units, counts[reading.texts.documents], compute)
     order = match_topics(themes.topics, moved.topics).numbers
     moved = Themes(moved.topics[order], moved.term_weights, moved.prevalence[order])
-    return replace(placed(talk, moved, reading.units, reading.texts, evidence.tone, compute), weight=counts)
+    drawn = replace(talk, weight=counts)
+    return by_themes(drawn, evidence.reader.fitted, moved, reading, evidence.clauses, compute)
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,6 +31,7 @@ from textsignal.data.covariates.design import Given
 from textsignal.families import Family
 from textsignal.training.contributions import BETA_SPREAD
 from textsignal.training.glm import ResponseModel, fit_glm
+from textsignal.training.theme_model import TextsByTheme
 
 #: Betas and gammas are held to this many times the spread that the model expects: hardly at all, but shares add up to
 #: 1, and themes that no text mentions have no data.
@@ -44,34 +45,43 @@ class Talk:
     """Tone and shares of themes in texts, with their responses.
 
     family : with its own parameters, which are taken as known.
-    tone, shares : (texts, themes), tone by words that have not seen the responses.
-    mentioned : (texts, themes) True if a text mentions a theme; prevalence : (themes,).
+    texts : clauses summed by place, by words that have not seen the responses; prevalence : (places,).
     y : (texts,) encoded responses, NaN if missing; weight : (texts,) how often each counts.
     folds : (texts,) number of the tone that read each.
     given : covariates, offset, and groups within which texts depend on each other.
+    away : linear predictor of a text that tells nothing, less that of one of nothing but neutral mentions.
     better : 1 if more of the response is better, -1 if less is.
     """
 
     family: Family
-    tone: Vector
-    shares: Vector
-    mentioned: NDArray[np.bool_]
+    texts: TextsByTheme
     prevalence: Vector
     y: Vector
     weight: Vector
     folds: NDArray[np.int64]
     given: Given
+    away: float = 0.0
     better: int = 1
 
     @property
+    def n_places(self) -> int:
+        """Number of places of a clause: the themes, the overall verdict, and unplaced."""
+        return self.texts.tone.shape[1]
+
+    @property
     def n_themes(self) -> int:
-        """Number of themes."""
-        return self.tone.shape[1]
+        """Number of themes, with the overall verdict."""
+        return self.n_places - 1
+
+    @property
+    def mentioned(self) -> NDArray[np.bool_]:
+        """(texts, themes) True if a text mentions a theme."""
+        return self.texts.mentions[:, :-1]
 
     def at(self, rows: NDArray[np.int64]) -> Talk:
         """Return some of the texts."""
-        of_texts = ("tone", "shares", "mentioned", "y", "weight", "folds")
-        return replace(self, given=self.given.at(rows), **{name: getattr(self, name)[rows] for name in of_texts})
+        own = {name: getattr(self, name)[rows] for name in ("y", "weight", "folds")}
+        return replace(self, given=self.given.at(rows), texts=self.texts.at(rows), **own)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,15 +114,17 @@ class LooseFit:
 
 def fit_loosely(talk: Talk, compute: Compute) -> LooseFit:
     """Fit the GLM on themes with next to no shrinkage."""
-    given, family, n_themes = talk.given, talk.family, talk.n_themes
+    given, family, n_places = talk.given, talk.family, talk.n_places
     folds = (talk.folds[:, None] == np.unique(talk.folds)[1:]).astype(float)
-    columns = np.column_stack([talk.tone, talk.shares - talk.prevalence, folds, given.columns])
+    told = talk.texts.evidence[:, None]
+    speaking, offset = (talk.texts.shares - talk.prevalence) * told, given.offset + talk.away * (1 - told[:, 0])
+    columns = np.column_stack([talk.texts.tone, speaking, folds, given.columns])
     spreads = [LOOSE * family.unit / family.of_words.unit, LOOSE * BETA_SPREAD * family.unit]
     penalty = np.zeros(columns.shape[1])
-    penalty[: 2 * n_themes] = np.repeat(0.5 / np.square(spreads), n_themes)
+    penalty[: 2 * n_places] = np.repeat(0.5 / np.square(spreads), n_places)
     model = ResponseModel(family, compute, penalty, fit_intercept=True)
-    fit = fit_glm(model, columns, talk.y, talk.weight, offset=given.offset)
-    eta = fit.linear_predictor(columns) + given.offset
+    fit = fit_glm(model, columns, talk.y, talk.weight, offset=offset)
+    eta = fit.linear_predictor(columns) + offset
     every = np.column_stack([columns, np.ones(len(columns))])
     inverse = np.linalg.pinv(fit.hessian, hermitian=True)
     known = ~np.isnan(talk.y)
@@ -169,7 +181,7 @@ def gain(fit: LooseFit, weight: Vector) -> Measured:
 def tone(fit: LooseFit, weight: Vector) -> Measured:
     """Return the mean contribution of tone about a theme in texts that mention it."""
     directions = np.eye(fit.talk.n_themes, len(fit.coefficients))
-    return _measured(fit, fit.talk.tone, directions, weight[:, None] * fit.talk.mentioned)
+    return _measured(fit, fit.talk.texts.tone[:, :-1], directions, weight[:, None] * fit.talk.mentioned)
 
 
 def speaking(fit: LooseFit, weight: Vector) -> Measured:
@@ -177,10 +189,12 @@ def speaking(fit: LooseFit, weight: Vector) -> Measured:
 
     Against the average text: all betas add up to 0 at the prevalences.
     """
-    n_themes = fit.talk.n_themes
+    n_themes, n_places = fit.talk.n_themes, fit.talk.n_places
     directions = np.zeros((n_themes, len(fit.coefficients)))
-    directions[:, n_themes : 2 * n_themes] = np.eye(n_themes) - fit.talk.prevalence
-    return _measured(fit, fit.talk.shares, directions, weight[:, None] * fit.talk.mentioned)
+    directions[:, n_places : 2 * n_places] = np.eye(n_themes, n_places) - fit.talk.prevalence
+    texts = fit.talk.texts
+    shares = (texts.shares * texts.evidence[:, None])[:, :-1]
+    return _measured(fit, shares, directions, weight[:, None] * fit.talk.mentioned)
 
 
 def mentions(fit: LooseFit, weight: Vector) -> Measured:
@@ -208,10 +222,11 @@ QUANTITIES: dict[str, Callable[[LooseFit, Vector], Measured]] = {
 
 
 def _of_tone(fit: LooseFit, weight: Vector, side: int) -> Measured:
-    """Cost (side -1) or gain (side 1): the change without tone on that side of 0."""
+    """Cost (side -1) or gain (side 1): the change if complaints, or praise, were neutral mentions."""
     talk = fit.talk
     sign = side * talk.better
-    parts, directions = np.where(sign * talk.tone > 0, talk.tone, 0.0), np.eye(talk.n_themes, len(fit.coefficients))
+    parts = (talk.texts.raising if sign > 0 else talk.texts.lowering)[:, :-1]
+    directions = np.eye(talk.n_themes, len(fit.coefficients))
     return _measured(fit, parts, directions, np.broadcast_to(weight[:, None], parts.shape), sign)
 
 

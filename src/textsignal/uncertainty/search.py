@@ -74,6 +74,7 @@ from textsignal.training.theme_model import (
     count_units,
     fit_prepared,
     read_features,
+    places_of,
     readings_of,
 )
 
@@ -403,17 +404,19 @@ class ThemeCells(Cells):
         train, test = map(self.observed.at, self._sides(fold))
         prepared = self._prepared(train)
         with LocalEngine() as engine:
-            read = read_features(test.tokens, prepared.lexicon.features, engine)
-            return prepared, read, count_units(test.tokens, prepared.lexicon.terms, engine)
+            read = read_features(test.tokens, prepared.dictionary.features, engine)
+            return prepared, read, count_units(test.tokens, prepared.dictionary.terms, engine)
 
     def _skill(self, task: SearchTask) -> Values:
         prepared, read, units = self.shared[task.number]
         with local_compute(1) as compute:
             ((fitted, training),) = fit_prepared(prepared, n_themes=task.n_themes, seed=self.seed, compute=compute)
-            (reading,) = readings_of(read, units, [fitted.tone], fitted.themes, compute)
-        eta = fitted.effects.linear_predictor(reading.tone, reading.shares)
+            of_themes = fitted.terms, fitted.themes, fitted.verdict, fitted.language, compute
+            places = places_of(read.texts, units, *of_themes)
+            (reading,) = readings_of(read, units, places, [fitted.words], fitted.features.sizes, len(fitted.topics))
+        eta = fitted.effects.linear_predictor(reading.by_theme)
         X = sp.csr_array(by_document(training.units, training.texts))
-        return self._measures(task, fitted.family, eta, plain_profiles(fitted), X)
+        return self._measures(task, fitted.family, eta, plain_profiles(fitted)[:-1], X)
 
     def _stability(self, task: SearchTask) -> float:
         assert self._halves is not None

@@ -22,15 +22,14 @@ from textsignal.checks import check_number
 from textsignal.compute.engines import Compute
 from textsignal.compute.engines.local import LocalEngine, local_compute
 from textsignal.errors import InputError
-from textsignal.insight.drivers import driver_table
+from textsignal.insight.drivers import change
 from textsignal.reading.mentions import Mentions
 from textsignal.reading.themes import Reading, ThemeReader
 from textsignal.text.tokens import text_keys
 from textsignal.training.contributions import fit_theme_effects
 from textsignal.training.halves import SeedWords, halves, match_topics, theme_text
 from textsignal.training.theme_model import ThemeReading
-from textsignal.training.themes import sentences_of
-from textsignal.uncertainty.effects import placed, talk_of
+from textsignal.uncertainty.effects import by_themes, talk_of
 from textsignal.uncertainty.influence import Talk
 
 #: Profiles of this cosine are of one theme. Of 4,800 matched pairs of themes, of halves and bootstrap samples of five
@@ -59,7 +58,8 @@ class Stability:
     costs: Vector
 
     def table(self, labels: Sequence[str]) -> pd.DataFrame:
-        """Return one row per theme, the least stable first; labels : (themes,)."""
+        """Return one row per theme, the least stable first, without the overall verdict; labels : of all themes."""
+        labels = labels[: self.cosines.shape[1]]
         costs = pd.DataFrame(np.where(self.cosines >= SAME, self.costs, np.nan))
         table = pd.DataFrame(
             {
@@ -82,24 +82,23 @@ def stability(reader: ThemeReader, read: Reading, n_refits: int, seed: int, seed
     """
     check_number("n_refits", n_refits, least=1, whole=True)
     check_number("seed", seed, least=0, whole=True)
-    fitted, profiles, reading = reader.fitted, reader.profiles, read.clauses
+    fitted, profiles, reading = reader.fitted, reader.profiles[:-1], read.clauses
     text = theme_text(fitted, reading, read.observed.weight, seed_words)
     if text.n_speaking < _least(fitted.n_themes):
         raise InputError(
             f"{text.n_speaking:,} texts with known terms are too few to find {fitted.n_themes} themes in halves of "
             f"them; stability needs at least {_least(fitted.n_themes):,}"
         )
-    tone = fitted.training.unseen_tone(reading)
-    talk = talk_of(reader, read, tone)
+    clauses = read.unseen
+    talk = talk_of(reader, read, clauses)
     samples = halves(text_keys(read.texts), int(n_refits), int(seed))
 
     def refit(number: int) -> tuple[Vector, Vector]:
         rows = samples[number]
-        part, texts = text.at(rows), reading.texts.at(rows)
+        drawn = replace(talk, weight=np.where(np.isin(np.arange(len(talk.y)), rows), talk.weight, 0.0))
         with local_compute(1) as compute:
-            themes = part.themes(fitted.n_themes, int(seed) + number + 1, compute)
-            of_sentences = tone[sentences_of(reading.texts.documents, rows)]
-            costs = _costs(placed(talk.at(rows), themes, part.units, texts, of_sentences, compute), compute)
+            themes = text.at(rows).themes(fitted.n_themes, int(seed) + number + 1, compute)
+            costs = _costs(by_themes(drawn, fitted, themes, reading, clauses, compute).at(rows), compute)
         others = themes.topics / themes.term_weights
         match = match_topics(profiles, others / others.sum(axis=1, keepdims=True))
         return match.cosines, costs[match.numbers]
@@ -118,15 +117,13 @@ def _costs(talk: Talk, compute: Compute) -> Vector:
     """(themes,) costs of themes by a refit of the GLM on them; NaN if responses are constant."""
     known = talk.y[~np.isnan(talk.y) & (talk.weight > 0)]
     if not known.size or np.ptp(known) == 0:
-        return np.full(talk.n_themes, np.nan)
+        return np.full(talk.n_themes - 1, np.nan)
     given = replace(talk.given, groups=None)  # covariates need no standard errors here
-    effects, family = fit_theme_effects(
-        talk.tone, talk.shares, talk.prevalence, talk.y, talk.weight, talk.family, compute, given
-    )
-    eta = effects.linear_predictor(talk.tone, talk.shares) + given.linear_predictor(effects.covariate_effects)
-    tone = effects.gamma * talk.tone
-    spoken = Mentions(family, eta, tone, talk.shares, talk.mentioned, talk.y, talk.weight, talk.better)
-    return driver_table(spoken)["cost"].to_numpy()
+    effects, family = fit_theme_effects(talk.texts, talk.prevalence, talk.y, talk.weight, talk.family, compute, given)
+    eta = effects.linear_predictor(talk.texts)
+    eta += given.linear_predictor(effects.covariate_effects)
+    mentions = Mentions.of(family, eta, effects.gamma, talk.texts, talk.y, talk.weight, talk.better)
+    return talk.better * change(mentions, mentions.complaint)[:-1]
 
 
 def quick_stability(reader: ThemeReader, reading: ThemeReading, seed_words: SeedWords = None) -> Vector | None:
@@ -147,7 +144,7 @@ def quick_stability(reader: ThemeReader, reading: ThemeReading, seed_words: Seed
     if text.n_speaking < _least(fitted.n_themes):
         return None
     terms = text.leading_terms(QUICK_TERMS)
-    text, profiles = text.with_terms(terms), reader.profiles[:, terms]
+    text, profiles = text.with_terms(terms), reader.profiles[:-1, terms]
     most = max(FEWEST, QUICK_SENTENCES * len(rows) // len(text.documents))
     samples = halves(keys[rows], QUICK_REFITS, 0, most)
 

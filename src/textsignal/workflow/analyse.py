@@ -298,7 +298,7 @@ def analyse(
     given = model.namings_[0].given
     families = [model.family_] if len(names) == 1 else [each.family_ for each in model.models.values()]
     model.namings_ = tuple(
-        Naming.of(family, name, unit, given, lower_is_better) for family, name in zip(families, names, strict=True)
+        Naming.of(family, name, unit, given, lower_is_better or None) for family, name in zip(families, names, strict=True)
     )
     with RowsError.among(rows.numbers):
         return _analysis_of(model, tokens, responses, rows, columns, held_out, [*parsed.values()], interval)
@@ -359,7 +359,7 @@ def analyse_source(
             rows = _sampled_rows(read_rows, columns, len(batches.files))
         held_out = hold_out(sample.tokens.first_copies(), holdout, seed)
         model.take_source(read.fit(held_out), read_rows, columns.response, held_out)
-    model.naming_ = Naming.of(model.family_, columns.response, unit, "", lower_is_better)
+    model.naming_ = Naming.of(model.family_, columns.response, unit, "", lower_is_better or None)
     parsed = ParsedResponse(sample.responses, np.zeros(len(sample), dtype=bool), sample.responses)
     analysis = _analysis_of(model, sample.tokens, parsed.given, rows, columns, held_out, [parsed], interval)
     return replace(analysis, texts=analysis.texts.assign(row=read_rows.drawn.rows + 1))

@@ -63,7 +63,7 @@ def drivers_chart(themes: Sequence[ThemeCard], naming: Naming) -> Layers:
     Costs are to the left, unless less is better. Thin lines are intervals; bars that are not clear are pale. The page
     sorts the chart by `place`.
     """
-    shares = ("mentions", "praise", "complaints")
+    shares = ("mentions", "praise", "complaints", "neutral")
     rows: list[dict[str, Any]] = [
         {"theme": theme.number, "label": theme.label, "terms": ", ".join(theme.terms[:8]), "place": place}
         | {name: percent(getattr(theme, name)) for name in shares}
@@ -78,7 +78,7 @@ def drivers_chart(themes: Sequence[ThemeCard], naming: Naming) -> Layers:
         {"label": "theme", "words": "effect"} | ({"range": "interval"} if ranges else {}) | {"mentions": "mentions"}
     )
     bad, good = naming.short_ways
-    titles |= {"praise": f"of these, {good}", "complaints": f"of these, {bad}", "terms": "terms"}
+    titles |= {"complaints": bad, "praise": good, "neutral": "neutral", "terms": "terms"}
 
     def x(field: str) -> alt.X:
         return alt.X(

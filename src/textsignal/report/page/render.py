@@ -24,23 +24,39 @@ from textsignal.insight.drivers import compared
 from textsignal.insight.groups import FEW, day_name
 from textsignal.insight.naming import MEASURES, range_of
 from textsignal.reading.themes import Reading
+from textsignal.reading.words import UNPLACED
 from textsignal.report.page.charts import chart_specs, drawable
 from textsignal.report.page.library import library
 from textsignal.report.values.browser import LONGEST
 from textsignal.report.values.comparisons import NOUNS, OtherResponses, other_responses, page_names
 from textsignal.report.values.data import ReportedModel, ReportedModels, ReportSettings
 from textsignal.report.values.prepare import ReportData, prepare
-from textsignal.report.values.wording import count, mean_response, number, percent, points, signed_points, stances
+from textsignal.report.values.wording import (
+    changes,
+    count,
+    extremes,
+    kinds_of_clauses,
+    mean_response,
+    number,
+    percent,
+    points,
+    signed_points,
+    verbs,
+)
 from textsignal.text.tokens import read_sentences
 from textsignal.uncertainty.effects import EffectTable
 
 #: Scripts of the page, in this order.
 SCRIPTS = (
-    *("reading.js", "families.js", "infer.js", "sentences.js", "themes.js"),
+    *("reading.js", "families.js", "infer.js", "clauses.js", "sentences.js", "judgement.js", "themes.js"),
     *("marks.js", "try.js", "texts.js", "charts.js", "page.js", "groups.js"),
 )
 #: Numbers of a theme for the page's scripts.
-NUMBERS = ("number", "label", "mentions", "share", "praise", "complaints", "mean_response", "cost", "gain")
+NUMBERS = (
+    *("number", "label", "is_overall", "mentions", "complaints", "praise", "neutral", "share"),
+    *("mean_complaint", "mean_praise", "mean_mention", "mean_elsewhere", "cost", "cost_per_complaint"),
+    *("gain", "gain_per_praise", "share_of_low", "share_of_gap"),
+)
 #: Most bars on a card that all have a label.
 LABELLED = 11
 #: Most groups, and themes, in the printed table of groups.
@@ -100,8 +116,13 @@ def render(report: ReportData) -> str:
         report=report,
         settings=report.settings,
         naming=naming,
-        bad=stances(naming)[0],
-        good=stances(naming)[1],
+        bad=naming.ways[0],
+        good=naming.ways[1],
+        verbs=verbs(naming),
+        extremes=extremes(naming, report.settings.group_name),
+        changes=changes(naming),
+        kinds=kinds_of_clauses(naming),
+        has_sides=naming.is_class or naming.has_no_direction,
         version=version("textsignal"),
         ours=None if prediction is None else prediction.measured("this model"),
         policy=_policy(scripts),
@@ -185,6 +206,8 @@ def _page_data(report: ReportData) -> dict[str, Any]:
         "noted": naming.noted,
         "isClass": naming.is_class,
         "ways": [way.capitalize() for way in naming.short_ways],
+        "kinds": kinds_of_clauses(naming),
+        "unplaced": UNPLACED,
         "better": naming.better,
         "steps": naming.steps,
         "digits": naming.digits,

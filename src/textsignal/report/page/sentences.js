@@ -1,8 +1,9 @@
-// Sentences of a text, and which of their words stand under a negation.
+// Clauses of a text, and which of their words stand under a negation.
 // Names follow textsignal.text.sentences, textsignal.text.tokens and textsignal.text.tokenise.
 "use strict";
 
-function sentenceReader(given, normalise) {
+// kindOf : kind of a word of the model, undefined for any other.
+function sentenceReader(given, normalise, kindOf) {
   const rules = given.sentences;
   const pattern = (source, flags = "gu") => new RegExp(source, flags);
   const [end, lastWord, word] = [pattern(rules.end), pattern(rules.lastWord, "u"), pattern(rules.word)];
@@ -12,6 +13,8 @@ function sentenceReader(given, normalise) {
   const negations = new Set(given.negations.words);
   const functionWords = new Set(given.functionWords);
   const held = pattern(rules.held, "u");
+  const spaces = pattern(`[${rules.space}]`);
+  const { cutClauses, splitSpans, joinClauses } = clauseCutter(given);
 
   // Python counts characters by their codes, and so do these.
   const codes = (text) => [...text];
@@ -92,21 +95,79 @@ function sentenceReader(given, normalise) {
     return negations.has(name);
   }
 
-  // Words of a sentence; under: follows a negation; negated: also not a function word.
-  function words(sentence) {
-    const found = [];
-    let scope = 0;
-    for (const name of normalise(sentence).match(wordOrPause) ?? []) {
-      if (name === "\n") continue;
-      if (pauses.has(name)) {
-        scope = 0;
-        continue;
-      }
-      found.push({ name, under: scope > 0, negated: scope > 0 && !functionWords.has(name) });
-      scope = negates(name) ? rules.scope : Math.max(0, scope - 1);
-    }
-    return found;
+  // As textsignal.text.clauses.clause_kinds.
+  function clauseKind(name) {
+    const { kinds, unlisted } = given.clauses;
+    if (unlisted === null) return 0; // a language without lists
+    const isShort = name.includes("n't") || name.endsWith("nt");
+    return kindOf(name) ?? (negates(name) ? kinds.negating | (isShort ? kinds.verb : 0) : unlisted);
   }
 
-  return { spans, words };
+  // Where each unit of a normalised sentence comes from, as `_normalised` and `read_words` have it; null if unknown.
+  // isOdd: a character of the text depends on its neighbours.
+  function sources(sentence, plain, isOdd) {
+    const [starts, ends] = [[], []];
+    let [from, position] = [0, 0];
+    const letters = codes(sentence);
+    letters.forEach((letter, i) => {
+      position += letter.length;
+      if (isOdd && i + 1 < letters.length && joinsBefore(letters[i + 1])) return;
+      for (let unit = normalise(sentence.slice(from, position)).length; unit > 0; unit -= 1) {
+        starts.push(from);
+        ends.push(position);
+      }
+      from = position;
+    });
+    return starts.length === plain.length ? { starts, ends } : null;
+  }
+
+  const joinsBefore = (letter) => !/^[\0-\x7f]/.test(letter) && (/^[\p{M}\u1160-\u11ff]/u.test(letter.normalize("NFKD")) || normalise(letter) === "");
+  const isOdd = (text) => codes(text).some((letter) => letter.normalize("NFKC").includes("Σ") || (joinsBefore(letter) && normalise(letter) !== ""));
+
+  // Words of a sentence; paused: after a pause; start, end: its place in the sentence, with the punctuation behind it.
+  // isWhole: these are unknown, so the sentence cannot be cut.
+  function words(sentence, odd) {
+    const plain = normalise(sentence.replace(spaces, " "));
+    const found = [];
+    let paused = false;
+    for (const { 0: name, index } of plain.matchAll(wordOrPause)) {
+      if (pauses.has(name)) {
+        paused = true;
+      } else if (name !== "\n") {
+        found.push({ name, paused, first: index, behind: index + name.length });
+        paused = false;
+      }
+    }
+    const of = sources(sentence, plain, odd);
+    const placed = found.map(({ name, paused: isPaused, first, behind }, p) => {
+      const following = p + 1 < found.length ? found[p + 1].first : plain.length;
+      let end = behind;
+      while (end < following && plain[end] !== " ") end += 1;
+      const word = { name, paused: isPaused, kind: clauseKind(name), negates: negates(name) };
+      return of === null ? word : { ...word, start: of.starts[first], end: of.ends[end - 1] };
+    });
+    return { words: placed, isWhole: of === null };
+  }
+
+  // Words of a clause; under: follows a negation; negated: also not a function word.
+  function markNegated(clause) {
+    let left = 0;
+    return clause.map((word) => {
+      if (word.paused) left = 0;
+      const marked = { ...word, under: left > 0, negated: left > 0 && !functionWords.has(word.name) };
+      left = word.negates ? rules.scope : Math.max(0, left - 1);
+      return marked;
+    });
+  }
+
+  // Clauses of a text, with the start and end of each in it.
+  function clauses(text) {
+    const odd = isOdd(text);
+    const sentences = spans(text).map(([start, end]) => ({ start, end, ...words(text.slice(start, end), odd) }));
+    return joinClauses(sentences.flatMap((sentence, number) => splitSpans(sentence, cutClauses(sentence), number))).map(
+      (clause) => ({ ...clause, words: markNegated(clause.words) }),
+    );
+  }
+
+  return { clauses };
 }

@@ -1,6 +1,7 @@
 // Themes and tone in the browser: the same mathematics as Python's. Effects come in single precision, which moves no
 // prediction by 1e-6.
-// Names follow textsignal.text.features, textsignal.training.theme_model and textsignal.insight.theme_explanation.
+// Names follow textsignal.text.features, textsignal.text.prediction, textsignal.training.theme_model and
+// textsignal.insight.explanation.
 "use strict";
 
 // Bytes that were deflated, from base64.
@@ -11,24 +12,25 @@ async function unpacked(base64) {
 
 async function themesModel(given) {
   const { withoutMarkup, normalise, tokens, pieces } = textReader(given);
-  const read = sentenceReader(given, normalise);
   const buffers = await Promise.all(Object.values(given.packed).map(unpacked));
   const packed = Object.fromEntries(Object.keys(given.packed).map((name, i) => [name, buffers[i]]));
+  const floats = (name) => new Float32Array(packed[name]);
   const vocabulary = new TextDecoder().decode(packed.words).split("\n");
   const number = new Map(vocabulary.map((word, i) => [word, i]));
-  const [plain, negated, phrases] = [packed.plain, packed.negated, packed.phrases].map((part) => new Float32Array(part));
+  // Effects of words, of words under a negation and of phrases, on tone and on judgement.
+  const effectsOf = (name) => ({ tone: floats(name), judgement: floats(`${name}Judged`) });
+  const [plain, negated, phrases] = ["plain", "negated", "phrases"].map(effectsOf);
   const [firsts, seconds] = [new Uint32Array(packed.firsts), new Uint32Array(packed.seconds)];
+  const [clauseKinds, verdictKinds] = [new Uint8Array(packed.clauseKinds), new Uint8Array(packed.verdictKinds)];
+  const scores = new Float64Array(packed.scores);
   const column = new Map([...new Uint32Array(packed.terms)].map((word, j) => [word, j]));
-  const [themes, termWeights] = [new Float32Array(packed.themes), new Float32Array(packed.termWeights)];
-  const K = given.gamma.length;
+  const [themes, termWeights, names] = [floats("themes"), floats("termWeights"), new Uint8Array(packed.names)];
+  const K = given.nThemes;
   const { weights } = inference(given, themes, K);
+  const read = sentenceReader(given, normalise, (name) => clauseKinds[number.get(name)]);
+  const { placeClauses, withNeighbours, evidenceOf, kindOf } = clauseJudge(given, K);
   const family = responseFamilies[given.family.name](given.family);
   const sum = (values) => values.reduce((a, b) => a + b, 0);
-  const dot = (a, b) => sum(a.map((value, k) => value * b[k]));
-  const shared = (values, otherwise) => {
-    const total = sum(values);
-    return total > 0 ? values.map((value) => value / total) : otherwise;
-  };
 
   // Index of a phrase; -1 if it is not one. Negated phrases have separate indices.
   function phrase(first, other, under) {
@@ -42,126 +44,137 @@ async function themesModel(given) {
     return low < firsts[first + 1] && seconds[low] === second ? low : -1;
   }
 
-  // Every occurrence of a feature: the sentence, and the word of it that it belongs to; a phrase belongs to its second.
-  function occurrences(sentences) {
+  // Every occurrence of a feature: the clause, and the word of it that it belongs to; a phrase belongs to its second.
+  function occurrences(clauses) {
     const found = [];
-    sentences.forEach(({ words }, sentence) =>
+    clauses.forEach(({ words }, clause) =>
       words.forEach(({ name, under, negated: isNegated }, word) => {
         const code = number.get(name);
-        const add = (feature) => found.push({ sentence, word, size: 1, isPhrase: false, ...feature });
         if (code === undefined) return;
-        if (!isNegated && !Number.isNaN(plain[code])) add({ id: `w${code}`, tone: plain[code] });
-        if (isNegated && !Number.isNaN(negated[code])) add({ id: `n${code}`, tone: negated[code] });
+        const add = (id, effects, feature, size) =>
+          found.push({ id: `${id}${feature}`, clause, word, size, effect: effects.tone[feature], judging: effects.judgement[feature] });
+        const alone = isNegated ? negated : plain;
+        if (!Number.isNaN(alone.tone[code])) add(isNegated ? "n" : "w", alone, code, 1);
         const before = word > 0 ? number.get(words[word - 1].name) : undefined;
         const place = before === undefined ? -1 : phrase(before, code, under && words[word - 1].under ? 1 : 0);
-        if (place >= 0) add({ id: `p${place}`, tone: phrases[place], size: given.phraseSize, isPhrase: true });
+        if (place >= 0) add("p", phrases, place, given.phraseSize);
       }),
     );
     return found;
   }
 
-  // Share of each occurrence in the text, times its tone: z_f = size_f sqrt(n_f) / |size sqrt(n)|, in equal parts.
-  function weigh(found) {
+  // Tone of each occurrence: its share of the text, z_f = size_f sqrt(n_f) / |size sqrt(n)| in equal parts, times its
+  // effect; and what it adds to the judgement of its clause.
+  function weigh(found, nClauses) {
     const counts = new Map();
-    for (const { id } of found) counts.set(id, (counts.get(id) ?? 0) + 1);
-    const norm = Math.sqrt(sum(found.map(({ size }) => size * size)));
-    return found.map(({ id, size, tone }) => (size * tone) / (Math.sqrt(counts.get(id)) * norm));
-  }
-
-  // Share of every sentence in each theme. One without a content term has the shares of its text.
-  function places(sentences) {
-    const found = sentences.map(({ words }) => {
-      const counts = new Map();
-      for (const { name } of words) {
-        const j = column.get(number.get(name));
-        if (j !== undefined) counts.set(j, (counts.get(j) ?? 0) + 1);
-      }
-      const columns = [...counts.keys()].sort((a, b) => a - b);
-      return weights({ columns, values: columns.map((j) => counts.get(j) * termWeights[j]) });
-    });
-    const whole = range(K).map((k) => sum(found.map(({ w }) => w[k])));
-    const document = shared(whole, given.prevalence);
-    return { of: found.map(({ w }) => shared(w, document)), hasTerms: found.some(({ unknown }) => !unknown) };
-  }
-
-  // Prediction of a text and all its parts. Words add up to sentences, sentences to themes, themes and constant to eta.
-  function predict(string) {
-    const cleaned = withoutMarkup(string);
-    const sentences = read.spans(cleaned.read).map(([start, end]) => ({
-      start,
-      end,
-      words: read.words(cleaned.read.slice(start, end)),
+    const squares = new Array(nClauses).fill(0);
+    for (const { id, clause, size } of found) {
+      counts.set(id, (counts.get(id) ?? 0) + 1);
+      squares[clause] += size * size;
+    }
+    const norm = Math.sqrt(sum(squares));
+    return found.map((each) => ({
+      ...each,
+      tone: (each.size * each.effect) / (Math.sqrt(counts.get(each.id)) * norm),
+      judgement: (each.size * each.judging) / Math.sqrt(squares[each.clause]),
     }));
-    const found = occurrences(sentences);
-    const values = weigh(found);
-    const { of, hasTerms } = places(sentences);
-    const nWords = sum(sentences.map(({ words }) => words.length));
-    const tones = sentences.map(() => 0);
-    found.forEach(({ sentence }, i) => (tones[sentence] += values[i]));
-    const tone = range(K).map((k) => sum(of.map((place, u) => place[k] * tones[u])));
-    const inTheme = range(K).map((k) => sum(of.map((place, u) => place[k] * sentences[u].words.length)));
-    const shares = shared(inTheme, given.prevalence);
-    const contributions = range(K).map((k) => given.gamma[k] * tone[k] + given.beta[k] * shares[k]);
-    const eta = given.constant + sum(contributions);
-    const slope = slopeOf(family, given.constant, eta, given.same);
-    // Contribution of each word; a phrase is split equally between its two words.
-    const wordTones = sentences.map(({ words }) => words.map(() => 0));
-    const known = sentences.map(({ words }) => words.map(() => false));
-    found.forEach(({ sentence, word, isPhrase }, i) => {
-      known[sentence][word] = true;
-      wordTones[sentence][word] += isPhrase ? values[i] / 2 : values[i];
-      if (isPhrase) wordTones[sentence][word - 1] += values[i] / 2;
+  }
+
+  // The theme of the content terms of a clause, -1 if there is none, and whether one of them names a theme.
+  function best({ words }) {
+    const counts = new Map();
+    for (const { name } of words) {
+      const j = column.get(number.get(name));
+      if (j !== undefined) counts.set(j, (counts.get(j) ?? 0) + 1);
+    }
+    const columns = [...counts.keys()].sort((a, b) => a - b);
+    const { w } = weights({ columns, values: columns.map((j) => counts.get(j) * termWeights[j]) });
+    const most = Math.max(...w);
+    return { theme: most > 0 ? w.indexOf(most) : -1, names: columns.some((j) => names[j] > 0), hasTerms: columns.length > 0 };
+  }
+
+  function ofWord(name) {
+    const code = number.get(name);
+    return code === undefined ? { score: 0, kind: 0 } : { score: scores[code], kind: verdictKinds[code] };
+  }
+
+  // Prediction of a text and all its parts. Words add up to clauses, clauses to themes, themes and baseline to eta.
+  function predict(string) {
+    const clauses = read.clauses(withoutMarkup(string).read);
+    const found = weigh(occurrences(clauses), clauses.length);
+    const bests = clauses.map(best);
+    const places = placeClauses(clauses, bests, ofWord);
+    const judgement = clauses.map(() => 0);
+    found.forEach((each) => (judgement[each.clause] += each.judgement));
+    const evidence = evidenceOf(sum(judgement.map((own) => own * own)));
+    // Tone of each word, before evidence; a phrase is split equally between its two words.
+    const wordTones = clauses.map(({ words }) => words.map(() => 0));
+    const known = clauses.map(({ words }) => words.map(() => false));
+    for (const { clause, word, id, ...each } of found) {
+      const added = each.tone + (given.judgement.judged * each.judgement) / clauses.length;
+      const isPhrase = id.startsWith("p");
+      known[clause][word] = true;
+      wordTones[clause][word] += isPhrase ? added / 2 : added;
+      if (isPhrase) wordTones[clause][word - 1] += added / 2;
+    }
+    const tones = wordTones.map(sum);
+    const shared = withNeighbours(judgement, clauses.map(({ joined }) => joined));
+    const nWords = sum(clauses.map(({ words }) => words.length));
+    const parts = clauses.map((clause, u) => {
+      const [theme, share] = [places[u], clause.words.length / Math.max(nWords, 1)];
+      const tone = given.gamma[theme] * evidence * tones[u];
+      const speaking = given.beta[theme] * share * evidence;
+      const added = wordTones[u].map((value) => given.gamma[theme] * evidence * value);
+      const kind = kindOf(shared[u], tones[u]);
+      return { ...clause, theme, share, kind, judgement: shared[u], tone, speaking, contribution: tone + speaking, added };
     });
+    const byPlace = (values) => range(K + 2).map((k) => sum(values.filter((_, u) => places[u] === k)));
+    const shares = byPlace(parts.map(({ share }) => share));
+    if (nWords === 0) shares[K + 1] = 1;
+    const tone = byPlace(parts.map((part) => part.tone));
+    const contributions = range(K + 2).map((k) => tone[k] + given.beta[k] * shares[k] * evidence);
+    const baseline = given.average + evidence * (given.constant - given.average);
+    const eta = baseline + sum(contributions);
+    const slope = slopeOf(family, baseline, eta, given.same);
     return {
       eta,
       mean: family.mean(eta),
       interval: family.interval?.(eta) ?? null,
       probabilities: family.probabilities?.(eta) ?? null,
       shares,
-      unknown: found.length === 0 && !hasTerms,
+      evidence,
+      unknown: found.length === 0 && !bests.some(({ hasTerms }) => hasTerms),
       contributions,
-      baseline: given.constant,
-      baselineMean: family.mean(given.constant),
+      baseline,
+      baselineMean: family.mean(baseline),
       slope,
-      terms: terms(sentences, wordTones, of),
-      unknownWords: unknownWords(sentences, known),
-      sentences: sentences.map((sentence, u) => {
-        const theme = of[u].indexOf(Math.max(...of[u]));
-        const byTone = dot(of[u], given.gamma) * tones[u];
-        const speaking = (dot(of[u], given.beta) * sentence.words.length) / Math.max(nWords, 1);
-        const contribution = byTone + speaking;
-        const added = wordTones[u].map((value) => value * dot(of[u], given.gamma));
-        return { ...sentence, theme, share: of[u][theme], tone: byTone, speaking, contribution, added };
-      }),
+      terms: terms(parts),
+      unknownWords: unknownWords(clauses, known),
+      clauses: parts,
     };
   }
 
-  const shown = (name, under) => (under ? given.not + name : name);
+  const shown = ({ name, negated: under }) => (under ? given.not + name : name);
 
-  // Contribution of each word of the text, by theme; a negated word is a separate word.
-  function terms(sentences, wordTones, of) {
+  // Contribution of each word of the text; a negated word is a separate word.
+  function terms(clauses) {
     const found = new Map();
-    sentences.forEach(({ words }, u) =>
-      words.forEach(({ name, negated: under }, i) => {
-        const term = shown(name, under);
-        const whole = found.get(term) ?? { term, byTheme: new Array(K).fill(0) };
-        found.set(term, whole);
-        of[u].forEach((place, k) => (whole.byTheme[k] += given.gamma[k] * place * wordTones[u][i]));
-      }),
-    );
-    return [...found.values()].map((term) => ({ ...term, contribution: sum(term.byTheme) }));
+    for (const { words, added } of clauses) {
+      words.forEach((word, i) => found.set(shown(word), (found.get(shown(word)) ?? 0) + added[i]));
+    }
+    return [...found].map(([term, contribution]) => ({ term, contribution }));
   }
 
-  function unknownWords(sentences, known) {
-    const unknown = sentences.flatMap(({ words }, u) => words.filter((_, i) => !known[u][i]));
-    return [...new Set(unknown.map(({ name, negated: under }) => shown(name, under)))];
+  function unknownWords(clauses, known) {
+    const unknown = clauses.flatMap(({ words }, u) => words.filter((_, i) => !known[u][i]));
+    return [...new Set(unknown.map(shown))];
   }
 
-  // The text in pieces, each with the sentence that it stands in; what a word adds is marked where it stands.
-  function marked(string, { sentences }) {
+  // The text in pieces, each with the clause that it stands in; what a word adds is marked where it stands.
+  function marked(string, { clauses }) {
     const cleaned = withoutMarkup(string);
     let from = 0;
-    const found = sentences.flatMap(({ end, words, added }, sentence) => {
+    const found = clauses.flatMap(({ end, words, added }, clause) => {
       const parts = pieces(string, cleaned, from, end);
       from = end;
       const placed = parts.flatMap((piece) => tokens(piece.read).map((word) => ({ word, piece })));
@@ -172,14 +185,14 @@ async function themesModel(given) {
           piece.contribution += added[i];
         });
       }
-      return parts.map((piece) => ({ ...piece, sentence }));
+      return parts.map((piece) => ({ ...piece, clause }));
     });
-    if (from < cleaned.read.length || sentences.length === 0) {
-      found.push(...pieces(string, cleaned, from).map((piece) => ({ ...piece, sentence: null })));
+    if (from < cleaned.read.length || clauses.length === 0) {
+      found.push(...pieces(string, cleaned, from).map((piece) => ({ ...piece, clause: null })));
     }
     return found;
   }
 
   const words = (text) => tokens(withoutMarkup(text).read);
-  return { predict, words, marked, family };
+  return { predict, words, marked, shown, family };
 }

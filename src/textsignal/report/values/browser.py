@@ -18,16 +18,33 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from textsignal.compute.kernels.reference import EPSILON, FIRST_STEPS, MOST_OF_THE_WAY
+from textsignal.insight.examples import clause_contributions
 from textsignal.insight.explanation import SAME, slope_of
 from textsignal.reading.themes import ThemeReader
 from textsignal.report.values.data import Floats
 from textsignal.report.values.texts import ReportTexts, sample
 from textsignal.report.values.wording import mean_response, one_line, visible
-from textsignal.text import cleaning, sentences, tokenise, tokens
+from textsignal.text import cleaning, clauses, sentences, tokenise, tokens
+from textsignal.text.clauses import clause_kinds, refers_back
 from textsignal.text.features import NEGATED, NEGATED_PHRASE, NOT, PHRASE_SIZE, WORD
-from textsignal.text.tokenise import NEGATIONS, negates, stop_words
+from textsignal.text.scanning import (
+    APART,
+    CONTRAST,
+    CONTRASTED,
+    EXCEPTING,
+    JOINED,
+    JOINING,
+    NAMING,
+    NEGATING,
+    OPINION,
+    SUBJECT,
+    VERB,
+)
+from textsignal.text.tokenise import GENERAL, NEGATIONS, negates, stop_words
 from textsignal.training.inference import MAX_ITER
-from textsignal.training.theme_model import FittedThemes
+from textsignal.training.judgement import NEAR, OPPOSED, SHARED, TELLING
+from textsignal.training.theme_model import FittedThemes, WordEffects, names_of
+from textsignal.training.verdict import JUDGES, REFERS, kinds_of
 
 #: Families that the page's scripts implement.
 FAMILIES = (
@@ -36,10 +53,12 @@ FAMILIES = (
 )
 #: Most texts in a page, and most characters of each.
 MOST, LONGEST = 5_000, 3_000
-#: Separators of texts and of sentences; `visible` leaves neither in a text.
-NEXT_TEXT, SENTENCE_END = "\x01", "\x02"
-#: What a text does about a theme.
-NO_MENTION, NEUTRAL, PRAISE, COMPLAINT = range(4)
+#: Not a word, so in no list.
+_UNLISTED = "?"
+#: Separators of texts and of clauses; `visible` leaves neither in a text.
+NEXT_TEXT, CLAUSE_END = "\x01", "\x02"
+#: What a text does about a theme, one bit each: a text may both praise it and complain about it.
+MENTION, PRAISE, COMPLAINT = 1, 2, 4
 _LETTER = r"\p{L}\p{N}_"
 #: Python's white space, inside a class.
 SPACE = r"\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
@@ -126,13 +145,60 @@ def browser_model(reader: ThemeReader, added: float = 0.0) -> dict[str, Any] | N
             "endings": [part for part in ("n't",) if negates(f"?{part}", language)],
         },
         "functionWords": sorted(stop_words(model.language)),
+        "clauses": _clause_rules(language),
+        "verdict": {"bias": float(model.verdict.bias), "kinds": {"judges": int(JUDGES), "refers": int(REFERS)}},
+        "judgement": _judgement(model.words),
         "not": NOT,
         "phraseSize": PHRASE_SIZE,
+        "nThemes": model.n_themes,
         "gamma": model.effects.gamma.tolist(),
         "beta": model.effects.beta.tolist(),
         "constant": float(model.effects.constant) + added,
-        "prevalence": themes.prevalence.tolist(),
-        "packed": _features(model) | {name: packed(values.astype("<f4")) for name, values in arrays.items()},
+        "average": float(model.effects.average) + added,
+        "packed": _words(model) | {name: packed(values.astype("<f4")) for name, values in arrays.items()},
+    }
+
+
+def _listed_words(language: str) -> frozenset[str]:
+    """Words whose kind cannot be read off the word; empty if the sentences of a language are not cut."""
+    listed = dict(clauses._listed(language))
+    if not listed[int(CONTRAST)]:
+        return frozenset()
+    plain = (stop_words(language), NEGATIONS.get(language, ()), GENERAL.get(language, ()), tokenise.OPINION.get(language, ()))
+    return frozenset().union(*listed.values(), *plain)
+
+
+def _clause_rules(language: str) -> dict[str, Any]:
+    """Kinds of words by which sentences are cut into clauses; unlisted : of a word without one, None if nothing is cut."""
+    kinds = {
+        "contrast": CONTRAST,
+        "joining": JOINING,
+        "subject": SUBJECT,
+        "verb": VERB,
+        "opinion": OPINION,
+        "naming": NAMING,
+        "excepting": EXCEPTING,
+        "negating": NEGATING,
+    }
+    listed = _listed_words(language)
+    return {
+        "kinds": {name: int(kind) for name, kind in kinds.items()},
+        "joined": {"apart": int(APART), "joined": int(JOINED), "contrasted": int(CONTRASTED)},
+        "unlisted": int(clause_kinds([_UNLISTED], language)[0]) if listed else None,
+        "listsOpinions": bool(np.any(clause_kinds(sorted(listed), language) & OPINION)),
+    }
+
+
+def _judgement(words: WordEffects) -> dict[str, Any]:
+    """Numbers by which clauses are judged."""
+    return {
+        "judged": float(words.judged),
+        "spread": float(words.spread),
+        "zone": {"low": float(words.zone.low), "high": float(words.zone.high)},
+        "near": float(NEAR * words.spread),
+        "shared": SHARED,
+        "opposed": OPPOSED,
+        "telling": TELLING,
     }
 
 
@@ -142,34 +208,41 @@ def packed(values: NDArray[Any] | Iterable[str], separator: str = "\n") -> str:
     return base64.b64encode(zlib.compress(content, 9)).decode("ascii")
 
 
-def _features(model: FittedThemes) -> dict[str, str]:
-    """Words, their effects alone and negated (NaN if not a feature), and phrases."""
+def _words(model: FittedThemes) -> dict[str, str]:
+    """Words with their kinds, and their effects alone and negated (NaN if not a feature), and phrases."""
     # Phrases firsts[i] to firsts[i + 1] begin with word i; seconds are twice their second word, plus 1 if negated.
-    names, kinds = model.features.names, model.features.kinds
-    phrases = np.flatnonzero(model.features.is_phrase)
+    features, verdict, language = model.features, model.verdict, model.language or ""
+    names, kinds, effects = features.names, features.kinds, {"": model.words.tone, "Judged": model.words.judgement}
+    phrases = np.flatnonzero(features.is_phrase)
     pairs = [names[j].split(" ")[-2:] for j in phrases.tolist()]
     plain = [names[j] for j in np.flatnonzero(kinds == WORD).tolist()]
     negated = [names[j].removeprefix(NOT) for j in np.flatnonzero(kinds == NEGATED).tolist()]
-    single = {WORD: plain, NEGATED: negated}
-    words = sorted({*plain, *negated, *model.terms, *(word for pair in pairs for word in pair)})
+    single = {"plain": (WORD, plain), "negated": (NEGATED, negated)}
+    of_pairs = (word for pair in pairs for word in pair)
+    words = sorted({*plain, *negated, *model.terms, *of_pairs, *verdict.words, *_listed_words(language)})
     number = {word: i for i, word in enumerate(words)}
 
-    def by_word(kind: int) -> Floats:
-        effects = np.full(len(words), np.nan)
-        effects[[number[word] for word in single[kind]]] = model.tone[kinds == kind]
-        return effects
+    def by_word(kind: int, of_kind: list[str], effect: Floats) -> str:
+        values = np.full(len(words), np.nan)
+        values[[number[word] for word in of_kind]] = effect[kinds == kind]
+        return packed(values.astype("<f4"))
 
     first = np.array([number[pair[0]] for pair in pairs], dtype=np.int64)
     second = 2 * np.array([number[pair[1]] for pair in pairs], dtype=np.int64) + (kinds[phrases] == NEGATED_PHRASE)
     order = np.lexsort([second, first])
+    scores, judges = verdict.of_words(words)
     return {
         "words": packed(words),
-        "plain": packed(by_word(WORD).astype("<f4")),
-        "negated": packed(by_word(NEGATED).astype("<f4")),
         "firsts": packed(np.searchsorted(first[order], np.arange(len(words) + 1)).astype("<u4")),
         "seconds": packed(second[order].astype("<u4")),
-        "phrases": packed(model.tone[phrases][order].astype("<f4")),
         "terms": packed(np.array([number[word] for word in model.terms], dtype="<u4")),
+        "names": packed(names_of(model.terms, model.themes, verdict).astype(np.uint8)),
+        "clauseKinds": packed(clause_kinds(words, language)),
+        "verdictKinds": packed(kinds_of(judges, refers_back(words, language))),
+        # In double precision: the sign of their sum places a clause.
+        "scores": packed(scores.astype("<f8")),
+        **{f"phrases{of}": packed(effect[phrases][order].astype("<f4")) for of, effect in effects.items()},
+        **{f"{name}{of}": by_word(*alone, effect) for name, alone in single.items() for of, effect in effects.items()},
     }
 
 
@@ -190,26 +263,26 @@ class Browse(NamedTuple):
 
 
 def texts_to_browse(reader: ThemeReader, texts: ReportTexts) -> Browse | None:
-    """Return at most `n_documents` texts with their sentences; None if no texts are displayed."""
+    """Return at most `n_documents` texts with their clauses; None if no texts are displayed."""
     settings = texts.settings
     if not settings.with_texts or not settings.n_documents:
         return None
     rows = sample(len(texts.reading.observed.responses), settings.n_documents)
     responses, spans = texts.reading.observed.responses[rows], texts.reading.clauses.texts.spans
-    ends, themes = texts.reading.clauses.texts.sentence_ends, texts.reading.clauses.places.argmax(axis=1)
+    unseen = texts.reading.unseen
     shown, left, kept = [], [], []
     for row in rows.tolist():
         text = texts.reading.texts[row]
         stop = _stop(text)
-        first, last = ends[row : row + 2].tolist()
-        sentences = slice(first, first + int(np.searchsorted(spans[first:last, 0], stop)))
-        shown.append(_with_ends(texts.shown(row), stop, spans[sentences, 1].tolist()))
+        first, last = unseen.ends[row : row + 2].tolist()
+        inside = slice(first, first + int(np.searchsorted(spans[first:last, 0], stop)))
+        shown.append(_with_ends(texts.shown(row), stop, spans[inside, 1].tolist()))
         left.append(len(text) - stop)
-        kept.append(np.arange(sentences.start, sentences.stop))
+        kept.append(np.arange(inside.start, inside.stop))
     chosen = np.concatenate(kept)
     numbers, names = _groups(texts.reading.observed.groups, rows)
     spoken = texts.reading.mentions.at(rows)
-    how = np.where(spoken.good != 0, PRAISE, np.where(spoken.bad != 0, COMPLAINT, NEUTRAL))
+    stances = MENTION * spoken.mentioned + PRAISE * spoken.praises + COMPLAINT * spoken.complains
     columns = {
         "texts": packed(shown, NEXT_TEXT),
         "rows": packed(str(row + 1) for row in rows.tolist()),
@@ -217,8 +290,9 @@ def texts_to_browse(reader: ThemeReader, texts: ReportTexts) -> Browse | None:
         "predictions": packed(mean_response(mean, texts.naming, 1) for mean in texts.mean[rows].tolist()),
         "levels": packed((texts.bins.numbers(responses) + 1).astype(np.uint8)),
         "heldOut": packed(texts.reading.observed.unseen[rows].astype(np.uint8)),
-        "stances": packed((how * spoken.mentioned).astype(np.uint8)),
-        "themes": packed(themes[chosen].astype("<u2")),
+        "stances": packed(stances.astype(np.uint8)),
+        "themes": packed(unseen.places[chosen].astype("<u2")),
+        "kinds": packed((texts.naming.better * unseen.kinds[chosen]).astype(np.int8)),
         "points": packed(_points(reader, texts, rows)[chosen].astype("<f4")),
         "left": packed(np.array(left, dtype="<u4")),
     }
@@ -237,24 +311,21 @@ def texts_to_browse(reader: ThemeReader, texts: ReportTexts) -> Browse | None:
 
 
 def _points(reader: ThemeReader, texts: ReportTexts, rows: NDArray[np.int64]) -> Floats:
-    """(sentences,) contribution of tone that has not seen the text's response, in points; 0 outside `rows`."""
-    effects, reading = reader.fitted.effects, texts.reading.clauses
-    tone = reader.fitted.training.unseen_tone(reading) * (reading.places @ effects.gamma)
-    slopes = np.zeros(len(texts.reading.observed.responses))
-    pairs = zip(
-        (effects.constant + texts.reading.predictions.given[rows]).tolist(),
-        texts.reading.mentions.eta[rows].tolist(),
-        strict=True,
-    )
+    """(clauses,) contribution of tone that has not seen the text's response, in points; 0 outside `rows`."""
+    effects, reading = reader.fitted.effects, texts.reading
+    tone, _ = clause_contributions(reading.clauses, reading.unseen, effects)
+    baselines = effects.baseline(reading.unseen.evidence[rows]) + reading.predictions.given[rows]
+    slopes = np.zeros(len(reading.observed.responses))
+    pairs = zip(baselines.tolist(), reading.mentions.eta[rows].tolist(), strict=True)
     slopes[rows] = [slope_of(reader.family, baseline, eta) for baseline, eta in pairs]
-    return np.asarray(tone * slopes[reading.texts.documents], dtype=float)
+    return np.asarray(tone * slopes[reading.unseen.documents], dtype=float)
 
 
 def _with_ends(characters: Sequence[str], stop: int, ends: Sequence[int]) -> str:
-    """Text up to `stop` with SENTENCE_END after every sentence; characters : as displayed; ends : of sentences."""
+    """Text up to `stop` with CLAUSE_END after every clause; characters : as displayed; ends : of clauses."""
     edges = [0, *(min(end, stop) for end in ends), stop]
     pieces = (visible("".join(characters[start:end]).replace("\r\n", "\n")) for start, end in pairwise(edges))
-    return SENTENCE_END.join(pieces)
+    return CLAUSE_END.join(pieces)
 
 
 def _stop(text: str) -> int:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from textsignal.insight.drivers import driver_table, with_words
-from textsignal.insight.examples import find_sentences
+from textsignal.insight.examples import find_clauses
 from textsignal.reading.themes import ThemeReader
 from textsignal.reading.words import unique_labels
 from textsignal.report.values.data import Floats, ReportedModel
@@ -23,16 +23,16 @@ from textsignal.uncertainty.stability import QUICK_REFITS, STABLE, quick_stabili
 
 #: Terms on a card.
 CARD_TERMS = 15
-#: Quoted sentences of each kind, and most characters of the text around one.
-SENTENCES, TEXT_CAP = 3, 600
-#: Mark a word that adds at least this share of what the strongest word of its sentence adds.
+#: Quoted clauses of each kind, and most characters of the text around one.
+QUOTED, TEXT_CAP = 3, 600
+#: Mark a word that adds at least this share of what the strongest word of its clause adds.
 MARKED_TONE = 0.35
 
 
 class Segment(NamedTuple):
     """A piece of a text and its mark.
 
-    mark : "" for plain; "up" and "down" for words that improve and worsen the prediction; "here" for a quoted sentence.
+    mark : "" for plain; "up" and "down" for words that improve and worsen the prediction; "here" for a quoted clause.
     """
 
     text: str
@@ -41,17 +41,17 @@ class Segment(NamedTuple):
 
 @dataclass(frozen=True)
 class Quote:
-    """A quoted sentence.
+    """A quoted clause.
 
     row : of its text, from 1; response, prediction : of the text; response is None if missing.
-    around : the text around the sentence; empty if the sentence is all of it.
+    around : the text around the clause; empty if the clause is all of it.
     """
 
     row: int
     response: float | None
     prediction: float
     held_out: bool
-    sentence: tuple[Segment, ...]
+    clause: tuple[Segment, ...]
     around: tuple[Segment, ...]
 
 
@@ -59,34 +59,47 @@ class Quote:
 class ThemeCard:
     """Numbers and quotes of one theme.
 
-    number : its column of `transform`; terms : most relevant first.
-    mentions : share of texts that mention it; texts : their number; share : of all text.
-    mean_response, mean_elsewhere : mean response of texts that mention it, and of the others; None if unknown.
-    praise, complaints : shares of the texts that mention it in which it improves and worsens the prediction.
+    number : its number, that of `drivers`; is_overall : True for the overall verdict; terms : most relevant first.
+    mentions, complaints, praise, neutral : shares of all texts that mention it, complain about it, praise it, and mention
+        it without either; texts : number that mention it; share : of all words.
+    mean_complaint, mean_praise, mean_mention, mean_elsewhere : mean response of texts that complain about it, praise it,
+        mention it and do not mention it; None if unknown.
     raises, lowers : words that do so most.
     cost, gain : rise of the mean response without complaints about it, and fall without praise, by the fitted model.
+    cost_per_complaint, gain_per_praise : cost over complaints, gain over praise; None if there are none.
+    share_of_low : share of the fifth of the texts with the worst responses that complain about it; None if unknown.
+    share_of_gap : cost over the distance from the mean to the best response; None if there is no best one.
+    coherence : of its terms; None for the overall verdict.
     responses, responses_elsewhere : distribution of responses in texts that mention it and in the others, in shares.
     stability : share of refits to halves of the training texts that reproduce it; None if unknown.
-    praising, complaining : quoted sentences; empty if no text may be displayed.
+    praising, complaining : quoted clauses; empty if no text may be displayed.
     cost_low, cost_high, cost_clear : interval of the cost, and True if it is significant with all themes judged
         together; likewise for the gain. None without intervals.
     """
 
     number: int
     label: str
+    is_overall: bool
     mentions: float
+    complaints: float
+    praise: float
+    neutral: float
     texts: int
     share: float
-    mean_response: float | None
+    mean_complaint: float | None
+    mean_praise: float | None
+    mean_mention: float | None
     mean_elsewhere: float | None
-    praise: float
-    complaints: float
     raises: tuple[str, ...]
     lowers: tuple[str, ...]
     cost: float
+    cost_per_complaint: float | None
     gain: float
+    gain_per_praise: float | None
+    share_of_low: float | None
+    share_of_gap: float | None
     terms: tuple[str, ...]
-    coherence: float
+    coherence: float | None
     responses: tuple[Bar, ...]
     responses_elsewhere: tuple[Bar, ...]
     stability: float | None
@@ -111,60 +124,55 @@ class ThemeCard:
 
 
 def theme_cards(model: ReportedModel, texts: ReportTexts, effects: EffectTable | None) -> list[ThemeCard]:
-    """Return one card per theme, the largest cost first; `effects` is None for a report without intervals."""
+    """Return one card per theme, the largest cost first and the overall verdict last; `effects` : None for no intervals."""
     reader = model.reader_
     assert isinstance(reader, ThemeReader)
-    table = with_words(reader, driver_table(texts.reading.mentions), model.labels_, CARD_TERMS)
+    mentions = texts.reading.mentions
+    table = with_words(reader, driver_table(mentions), model.labels_, CARD_TERMS)
     stability = quick_stability(reader, texts.reading.clauses, model.seed_words)
-    table = table.fillna({"praise": 0.0, "complaints": 0.0}).assign(
+    table = table.fillna(dict.fromkeys(("mentions", "complaints", "praise", "neutral", "share", "cost", "gain"), 0.0)).assign(
         label=unique_labels(table["label"].map(one_line).tolist()),
-        coherence=reader.words.coherence,
-        stability=np.nan if stability is None else stability,
+        coherence=np.where(table["is_overall"], np.nan, reader.words.coherence),
+        stability=np.nan if stability is None else np.append(stability, np.nan),
     )
     if effects is not None:
         table = with_intervals(table, effects)
-    table = table.sort_values("cost", ascending=False, kind="stable").rename(columns={"theme": "number"})
+    table = table.sort_values(["is_overall", "cost"], ascending=[True, False], kind="stable")
     quotes = _Quotes(reader, texts) if texts.settings.with_texts else None
     cards = []
-    for row in table.astype(object).where(table.notna(), None).to_dict("records"):
+    for row in table.rename(columns={"theme": "number"}).astype(object).where(table.notna().to_numpy(), None).to_dict("records"):
         theme = row["number"]
         here, elsewhere = (
-            texts.reading.observed.responses[rows]
-            for rows in (texts.reading.mentions.mentioned[:, theme], ~texts.reading.mentions.mentioned[:, theme])
+            texts.reading.observed.responses[rows] for rows in (mentions.mentioned[:, theme], ~mentions.mentioned[:, theme])
         )
         row |= {name: tuple(map(one_line, row[name])) for name in ("terms", "raises", "lowers")}
-        row |= {"mean_response": _mean(here), "mean_elsewhere": _mean(elsewhere), "texts": here.size}
-        row |= {"responses": () if row["mean_response"] is None else texts.bins.bars(here)}
+        row |= {"texts": here.size, "responses": () if row["mean_mention"] is None else texts.bins.bars(here)}
         row |= {} if quotes is None else {"praising": quotes.of(theme, 1), "complaining": quotes.of(theme, -1)}
         cards.append(ThemeCard(**row, responses_elsewhere=texts.bins.bars(elsewhere)))
     return cards
 
 
-def _mean(responses: Floats) -> float | None:
-    known = responses[~np.isnan(responses)]
-    return float(known.mean()) if known.size else None
-
-
 class _Quotes:
-    """Quotes of sentences, with words marked by their tone.
+    """Quotes of clauses, with words marked by their tone.
 
     added : (all words,) contribution of each word's tone to its text's linear predictor, positive for better.
     """
 
     def __init__(self, reader: ThemeReader, texts: ReportTexts) -> None:
-        self.texts, self.effects = texts, reader.fitted.effects
-        sentences = texts.reading.clauses
-        tone_effects = (sentences.places @ self.effects.gamma)[sentences.texts.sentence_of_word]
-        self.added = texts.naming.better * tone_effects * sentences.word_tone(reader.fitted.features)
+        self.texts, self.fitted = texts, reader.fitted
+        reading = texts.reading.clauses
+        gamma = self.fitted.effects.gamma[reading.clauses.places][reading.texts.sentence_of_word]
+        self.added = texts.naming.better * gamma * reading.word_tone(self.fitted.features)
 
     def of(self, theme: int, sign: int) -> tuple[Quote, ...]:
-        """Return sentences that praise a theme if `sign` is 1, and that complain if it is -1."""
-        texts, raising = self.texts, sign * self.texts.naming.better > 0
-        found = find_sentences(
-            texts.reading.clauses, self.effects, theme, SENTENCES, raising, texts.reading.observed.responses
+        """Return clauses that praise a theme if `sign` is 1, and that complain if it is -1."""
+        reading, fitted = self.texts.reading, self.fitted
+        kind = sign * self.texts.naming.better
+        found = find_clauses(
+            reading.clauses, fitted.effects, theme, QUOTED, kind, reading.observed.responses, fitted.words.zone
         )
-        rows = zip(found["row"].tolist(), found["sentence"], strict=True)
-        return tuple(self._quote(_number_of(texts.reading.clauses.texts, row, sentence)) for row, sentence in rows)
+        rows = zip(found["row"].tolist(), found["clause"], strict=True)
+        return tuple(self._quote(_number_of(reading.clauses.texts, row, clause)) for row, clause in rows)
 
     def _quote(self, number: int) -> Quote:
         texts, cut = self.texts, self.texts.reading.clauses.texts
@@ -176,15 +184,15 @@ class _Quotes:
             response=None if np.isnan(response) else response,
             prediction=float(texts.mean[row]),
             held_out=bool(texts.reading.observed.unseen[row]),
-            sentence=tuple(segments(shown[start:end], marks)),
+            clause=tuple(segments(shown[start:end], marks)),
             around=() if text[start:end] == text.strip() else tuple(_around(text, shown, start, end)),
         )
 
 
-def _number_of(texts: SentenceTexts, row: int, sentence: str) -> int:
+def _number_of(texts: SentenceTexts, row: int, clause: str) -> int:
     first, last = np.searchsorted(texts.documents, [row, row + 1]).tolist()
     spans = texts.spans[first:last].tolist()
-    return next(first + i for i, (start, end) in enumerate(spans) if texts.texts[row][start:end] == sentence)
+    return next(first + i for i, (start, end) in enumerate(spans) if texts.texts[row][start:end] == clause)
 
 
 def segments(shown: Sequence[str], marks: Sequence[str]) -> Iterator[Segment]:
@@ -197,13 +205,13 @@ def segments(shown: Sequence[str], marks: Sequence[str]) -> Iterator[Segment]:
             yield Segment(visible(piece), mark)
 
 
-def tone_marks(sentence: str, added: Floats) -> list[str]:
+def tone_marks(clause: str, added: Floats) -> list[str]:
     """Return (characters,) "up" and "down" where a word clearly improves or worsens the prediction, else "".
 
-    added : (words of the sentence,) contributions, positive for better.
+    added : (words of the clause,) contributions, positive for better.
     """
-    marks = [""] * len(sentence)
-    tokens = located_words(sentence)
+    marks = [""] * len(clause)
+    tokens = located_words(clause)
     if len(tokens) != len(added):  # a character that is several words
         return marks
     least = MARKED_TONE * np.abs(added).max(initial=0)
@@ -214,7 +222,7 @@ def tone_marks(sentence: str, added: Floats) -> list[str]:
 
 
 def _around(text: str, shown: Sequence[str], start: int, end: int) -> Iterator[Segment]:
-    """Stretch of a text around a sentence, which is marked; shown : (characters,) as displayed."""
+    """Stretch of a text around a clause, which is marked; shown : (characters,) as displayed."""
     first, last = stretch(text, start, end)
     yield from [Segment("… ")] if first else []
     marks = ["here" if start <= i < end else "" for i in range(first, last)]

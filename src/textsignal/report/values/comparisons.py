@@ -27,7 +27,7 @@ from textsignal.reading.words import unique_labels
 from textsignal.report.values.cards import ThemeCard
 from textsignal.report.values.data import Named, Sentence
 from textsignal.report.values.texts import ReportTexts
-from textsignal.report.values.wording import number, one_line, percent, points, signed_points, stances
+from textsignal.report.values.wording import changes, number, one_line, percent, points, signed_points, verbs
 
 #: Most groups in the table, characters of a name, and groups on a card.
 SHOWN, NAME, ON_CARD = 25, 60, 3
@@ -124,7 +124,8 @@ class GroupTable:
 
     def most(self, k: int, measure: str) -> list[str]:
         """Describe the groups in which theme k clearly costs most ("cost") or adds most ("gain")."""
-        means, verb = (self.compared.cost, "costs") if measure == "cost" else (self.compared.gain, "adds")
+        costs, adds = verbs(self.naming)
+        means, verb = (self.compared.cost, costs) if measure == "cost" else (self.compared.gain, adds)
         groups = self._notable(means, k)[:ON_CARD]
         return [f"{self.names[g]} ({verb} {self.naming.points(means.shrunk[g, k])})" for g in groups]
 
@@ -143,36 +144,41 @@ class GroupTable:
     def _facts(self, g: int, k: int) -> str:
         compared, unit = self.compared, self.naming.unit
         plain, signed = partial(points, naming=self.naming), partial(signed_points, naming=self.naming)
-        n, mentions, bad = self.sizes[g], round(compared.spoken[g, k]), stances(self.naming)[0]
-        some = f"{mentions:,} of {n:,} texts mention it, {compared.complaints[g, k]:.0%} of them with {bad}."
+        n, mentions, bad = self.sizes[g], round(compared.spoken[g, k]), self.naming.ways[0]
+        some = f"{mentions:,} of {n:,} texts mention it; {compared.complaints[g, k]:.0%} of all do so with {bad}."
         return " ".join(
             (
                 some if mentions else f"None of {n:,} texts mentions it.",
                 f"Tone: {_shrunk(compared.tone, g, k, signed, plain, unit)}.",
                 f"Mentions: {_shrunk(compared.mentions, g, k, percent, percent, '')}.",
-                f"Cost: {_shrunk(compared.cost, g, k, plain, plain, f'{unit} of the average')}.",
+                f"{verbs(self.naming)[0].capitalize()}: {_shrunk(compared.cost, g, k, plain, plain, f'{unit} of the average')}.",
             )
         )
 
     def findings(self, themes: Sequence[ThemeCard]) -> list[Sentence]:
-        """Return sentences on what costs a group most compared with the others, and on what adds most to one."""
+        """Return sentences on what costs a group most compared with the others, and on what adds most to one.
+
+        The overall verdict is excluded: it names nothing to change.
+        """
         if len(self.names) == 1:
             return [Sentence("There is only one group")]
         compared, naming, sentences = self.compared, self.naming, []
-        bad, good = stances(naming)
+        themes = [theme for theme in themes if not theme.is_overall]
+        (costs, adds), (bad, good) = verbs(naming), naming.ways
         for means, verb, how, shares, most in (
-            (compared.cost, "costs", bad, compared.complaints, WORST),
-            (compared.gain, "adds", good, compared.praise, BEST),
+            (compared.cost, costs, bad, compared.complaints, WORST),
+            (compared.gain, adds, good, compared.praise, BEST),
         ):
             ends = [(theme.number, theme.label, g) for theme in themes for g in self._notable(means, theme.number)[:1]]
             for k, label, g in sorted(ends, key=lambda end: means.overall[end[0]] - means.shrunk[end[2], end[0]])[
                 :most
             ]:
                 name, amount = self.names[g], naming.amount(means.shrunk[g, k])
+                changed = {"costs": f"costs {name} {amount} of the average", "adds": f"adds {amount} to {name}"}
                 facts = (
-                    f"{f'costs {name} {amount} of the average' if verb == 'costs' else f'adds {amount} to {name}'}, "
-                    f"compared with {naming.points(means.overall[k])} overall: {compared.mentions.mean[g, k]:.0%} of "
-                    f"its {self.sizes[g]:,} texts mention it, {shares[g, k]:.0%} of them with {how}"
+                    f"{changed.get(verb, f'{verb} the average of {name} by {amount}')}, compared with "
+                    f"{naming.points(means.overall[k])} overall: {compared.mentions.mean[g, k]:.0%} of its "
+                    f"{self.sizes[g]:,} texts mention it, {shares[g, k]:.0%} of all with {how}"
                 )
                 sentences.append(Sentence(Named(k, label), f" {facts}"))
         return sentences or [Sentence("No group differs clearly from the others")]
@@ -259,7 +265,8 @@ class Timeline:
         before, after = (
             signed_points(tone[k], self.naming) for tone in (self.trends.tone.before, self.trends.tone.after)
         )
-        how = {1: "better", -1: "worse", 0: "no clear change"}[self.clear(k)]
+        better, worse = changes(self.naming)
+        how = {1: better, -1: worse, 0: "no clear change"}[self.clear(k)]
         return f"{how}: {before}, then {after} {self.naming.unit}"
 
     def mentions(self, k: int) -> str:
@@ -271,18 +278,22 @@ class Timeline:
         return f"mentioned {how}: {change.before[k]:.0%}, then {change.after[k]:.0%}"
 
     def conclusion(self, themes: Sequence[ThemeCard]) -> Sentence:
-        """Return all themes with clearly changed tone, the largest changes first, and some that are mentioned more."""
+        """Return all themes with clearly changed tone, the largest changes first, and some that are mentioned more.
+
+        The overall verdict comes last in each list.
+        """
         if self.trends is None:
             return Sentence("All dates are the same, so there is no change to report")
         tone, often = self.trends.tone, self.trends.mentions
         change, more = tone.after - tone.before, often.after - often.before
-        by_change = sorted(themes, key=lambda theme: -abs(change[theme.number]))
-        by_mentions = sorted(themes, key=lambda theme: -more[theme.number])
+        by_change = sorted(themes, key=lambda theme: (theme.is_overall, -abs(change[theme.number])))
+        by_mentions = sorted(themes, key=lambda theme: (theme.is_overall, -more[theme.number]))
         parts: list[str | Named] = []
+        better, worse = changes(self.naming)
         for how, moved in (
-            ("clearly worse", [theme for theme in by_change if self.clear(theme.number) < 0]),
+            (f"clearly {worse}", [theme for theme in by_change if self.clear(theme.number) < 0]),
             ("mentioned more often", [theme for theme in by_mentions if often.clear[theme.number] > 0][:MORE_OFTEN]),
-            ("clearly better", [theme for theme in by_change if self.clear(theme.number) > 0]),
+            (f"clearly {better}", [theme for theme in by_change if self.clear(theme.number) > 0]),
         ):
             for i, theme in enumerate(moved):
                 k, points = theme.number, f"{signed_points(change[theme.number], self.naming)} {self.naming.unit}"
@@ -293,7 +304,7 @@ class Timeline:
                 )
                 before = ", " if i else f"; {how}: " if parts else f"{how.capitalize()}: "
                 parts += [before, Named(k, theme.label), f" ({facts})"]
-        return Sentence(*parts or ["No theme is clearly better, worse or mentioned more often than before"])
+        return Sentence(*parts or [f"No theme is clearly {better}, {worse} or mentioned more often than before"])
 
 
 def _caution(n_words: NDArray[np.int64], times: Times, trends: Trends) -> str:

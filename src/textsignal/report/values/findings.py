@@ -13,7 +13,7 @@ from textsignal.report.values.cards import ThemeCard
 from textsignal.report.values.data import Named, Sentence
 from textsignal.report.values.skill import Prediction
 from textsignal.report.values.texts import ReportTexts, TextsSummary
-from textsignal.report.values.wording import one_line
+from textsignal.report.values.wording import one_line, verbs
 from textsignal.uncertainty.checks import Checked, Finding, can_check, check_all
 
 #: Warn below this number of training texts, and above this share of copies.
@@ -62,9 +62,10 @@ def findings(
 
 
 def _conclusion(themes: Sequence[ThemeCard], naming: Naming) -> Sentence:
-    """Sentence on the chart of drivers, limited to clear effects."""
+    """Sentence on the chart of drivers, limited to clear effects of themes other than the overall verdict."""
     parts: list[str | Named] = []
-    for measure, verb in zip(MEASURES, ("costs", "adds"), strict=True):
+    themes = [theme for theme in themes if not theme.is_overall]
+    for measure, verb in zip(MEASURES, verbs(naming), strict=True):
         clear = [theme for theme in themes if getattr(theme, measure) >= NOTHING and is_clear(theme, measure)]
         if not clear:
             continue

@@ -28,6 +28,7 @@ from textsignal.report.values.texts import (
     summary_of,
 )
 from textsignal.report.values.wording import one_line, short_numbers, visible
+from textsignal.training.judgement import Zone
 from textsignal.uncertainty.checks import Finding
 from textsignal.uncertainty.effects import EffectTable
 
@@ -41,7 +42,7 @@ class ReportData:
     settings : names, and what to include; made : day of the report; naming : names of the response; bins : of it.
     basis : a sentence on the texts that the model was fitted to; "" if they are all.
     findings : main results in sentences; ranges : level of intervals and its complement; None without intervals.
-    themes : the largest cost first.
+    themes : the largest cost first, the overall verdict last; zone : judgements of neutral mentions, in log-odds.
     groups, timeline : themes by group and over time; None without groups, without dates.
     others : themes by response; None if texts have only one.
     model : for predictions in the browser; None if the page cannot compute the response's family.
@@ -58,6 +59,7 @@ class ReportData:
     findings: Findings
     ranges: tuple[str, str] | None
     themes: tuple[ThemeCard, ...]
+    zone: Zone
     groups: GroupTable | None
     timeline: Timeline | None
     others: OtherResponses | None
@@ -69,6 +71,11 @@ class ReportData:
     checks: tuple[Finding, ...]
     model_settings: dict[str, str]
     versions: dict[str, str]
+
+    @property
+    def n_themes(self) -> int:
+        """Number of themes, without the overall verdict."""
+        return sum(not theme.is_overall for theme in self.themes)
 
 
 def prepare(
@@ -105,7 +112,7 @@ def prepare(
     themes = theme_cards(model, texts, effects)
     prediction, summary = prediction_of(texts), summary_of(reader, texts)
     described = {
-        "Themes": f"{len(reader.profiles)}",
+        "Themes": f"{reader.fitted.n_themes}, and the overall verdict",
         **reader.described,
         "Response family": short_numbers(repr(reader.family)),
         "Training texts": f"{model.n_texts_:,}",
@@ -120,6 +127,7 @@ def prepare(
         findings=findings(themes, summary, prediction, naming),
         ranges=None if effects is None else (percent(effects.level), percent(1 - effects.level)),
         themes=tuple(themes),
+        zone=reader.fitted.words.zone,
         groups=GroupTable.of(texts),
         timeline=Timeline.of(texts),
         others=settings.responses,

@@ -202,7 +202,8 @@ class CloudWord(NamedTuple):
 class TextsSummary:
     """Counts and distributions of the texts of a report; mean_response : None without responses.
 
-    copies : texts that repeat an earlier one; leaked : held-out texts that training contains too.
+    clauses, neutral, unplaced : number of clauses, of neutral ones on a theme, and of those on none; unplaced_share : of
+        all words. copies : texts that repeat an earlier one; leaked : held-out texts that training contains too.
     """
 
     texts: int
@@ -213,6 +214,10 @@ class TextsSummary:
     copies: int
     leaked: int
     terms: int
+    clauses: int
+    neutral: int
+    unplaced: int
+    unplaced_share: float
     median_words: float
     mean_response: float | None
     responses: tuple[Bar, ...]
@@ -223,6 +228,8 @@ class TextsSummary:
 def summary_of(reader: ThemeReader, texts: ReportTexts) -> TextsSummary:
     """Summarise the texts."""
     held_out, answered = texts.reading.observed.unseen, ~np.isnan(texts.reading.observed.responses)
+    clauses, mentions = texts.reading.unseen, texts.reading.mentions
+    on_theme = clauses.places < mentions.n_themes
     seen = {text for text, new in zip(texts.reading.texts, held_out.tolist(), strict=True) if not new}
     return TextsSummary(
         texts=len(texts.reading.texts),
@@ -233,6 +240,10 @@ def summary_of(reader: ThemeReader, texts: ReportTexts) -> TextsSummary:
         copies=len(texts.reading.texts) - len(set(texts.reading.texts)),
         leaked=sum(new and text in seen for text, new in zip(texts.reading.texts, held_out.tolist(), strict=True)),
         terms=len(reader.fitted.terms),
+        clauses=len(on_theme),
+        neutral=int(np.sum(on_theme & (clauses.kinds == 0))),
+        unplaced=int(np.sum(~on_theme)),
+        unplaced_share=float(mentions.weight @ mentions.unplaced / (mentions.weight.sum() or 1.0)),
         median_words=float(np.median(texts.reading.n_words)),
         mean_response=float(np.nanmean(texts.reading.observed.responses)) if answered.any() else None,
         responses=texts.bins.bars(texts.reading.observed.responses),
@@ -260,7 +271,7 @@ def _cloud(reader: ThemeReader, texts: ReportTexts) -> tuple[CloudWord, ...]:
     most = most[n_texts[most] > 0]
     if not most.size:
         return ()
-    share = texts.reading.clauses.shares.mean(axis=0) / np.maximum(profiles.sum(axis=1), np.finfo(float).tiny)
+    share = texts.reading.clauses.shares[:, :-1].mean(axis=0) / np.maximum(profiles.sum(axis=1), np.finfo(float).tiny)
     themes = (share[:, None] * profiles[:, most]).argmax(axis=0)
     numbers = zip(n_texts[most].tolist(), themes.tolist(), sizes(n_texts[most]).tolist(), strict=True)
     words = [CloudWord(one_line(str(terms[j])), *of_term) for j, of_term in zip(most, numbers, strict=True)]

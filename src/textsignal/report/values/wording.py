@@ -75,10 +75,28 @@ def mean_response(value: float, naming: Naming, digits: int = 2) -> str:
     return naming.mean(value, digits).replace("-", "−")
 
 
-def stances(naming: Naming) -> tuple[str, str]:
-    """Return what costs and what adds: complaints and praise, or words against and for a class."""
-    event = naming.event
-    return (f"words against {event}", f"words for {event}") if naming.is_class else ("complaints", "praise")
+def verbs(naming: Naming) -> tuple[str, str]:
+    """Return what complaints and praise do to the average."""
+    return ("lowers", "raises") if naming.is_class or naming.has_no_direction else ("costs", "adds")
+
+
+def extremes(naming: Naming, group_name: str) -> tuple[str, str]:
+    """Return headings of the groups in which complaints cost most, and praise adds most."""
+    if naming.is_class or naming.has_no_direction:
+        return "Lowered most", "Raised most"
+    return f"Worst {group_name}", f"Best {group_name}"
+
+
+def changes(naming: Naming) -> tuple[str, str]:
+    """Return adverbs of a change for the better and for the worse."""
+    return ("higher", "lower") if naming.is_class or naming.has_no_direction else ("better", "worse")
+
+
+def kinds_of_clauses(naming: Naming) -> tuple[str, str, str]:
+    """Return the kinds of a clause: for worse, neutral, for better."""
+    if naming.is_class or naming.has_no_direction:
+        return naming.short_ways[0], "neutral", naming.short_ways[1]
+    return "complaint", "neutral", "praise"
 
 
 def short_numbers(text: str) -> str:

@@ -1,0 +1,260 @@
+"""Whether findings survive ten clauses: kinds of clauses against people's labels, short texts, verdicts, small samples.
+
+    python benchmarks/findings.py --data FOLDER                    everything
+    python benchmarks/findings.py --data FOLDER labels short       some questions
+    PYTHONPATH=OTHER/src python benchmarks/findings.py --data FOLDER skill      skill of another version
+
+`hotel_sentences_labelled` judges and never trains. Hand-written texts are those of tests/judged.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from skill_data import SOURCES
+from sklearn.metrics import roc_auc_score
+from themes_data import LABEL_FILE, LEAST_LABELS, _agreed
+
+import textsignal as ts
+
+JUDGED = Path(__file__).parents[1] / "tests" / "judged"
+SEEDS, N_THEMES = (0, 1, 2), 14
+SETS = dict(zip(("hotel", "short", "clothing", "kaggle", "long", "google", "wine"), SOURCES, strict=True))
+#: The set whose model reads the hand-written texts of a domain.
+DOMAINS = {"hotel": "hotel", "restaurant": "short", "food": "short", "clothing": "clothing", "app": "google", "clinic": "google"}
+
+
+@cache
+def model(folder: Path, name: str, seed: int = 0, rows: int | None = None) -> ts.TextResponseModel:
+    """The model of the training side of a set, or of its first rows."""
+    texts, y = train_side(folder, name)
+    return ts.TextResponseModel(N_THEMES, random_state=seed).fit(texts[:rows], y[:rows])
+
+
+@cache
+def sides(folder: Path, name: str) -> tuple[list[str], np.ndarray, list[str], np.ndarray]:
+    texts, y = SETS[name].read(folder)
+    order = np.random.default_rng(0).permutation(len(texts))
+    cut = int(0.8 * len(texts))
+    train, test = order[:cut], order[cut:]
+    return [texts[i] for i in train], y[train], [texts[i] for i in test], y[test]
+
+
+def train_side(folder: Path, name: str) -> tuple[list[str], np.ndarray]:
+    return sides(folder, name)[:2]
+
+
+def labels(folder: Path) -> None:
+    """Kinds of labelled sentences, of the models of three seeds."""
+    table = pd.read_csv(folder / f"{LABEL_FILE}.csv.gz")
+    polar = _agreed(table[table["polarity"].isin(["positive", "negative", "neutral"])], "polarity")
+    rows = [judged_sentences(model(folder, "hotel", seed), polar) for seed in SEEDS]
+    print(pd.DataFrame(rows, index=SEEDS).T.assign(mean=lambda t: t.mean(axis=1)).round(3).to_string())
+
+
+def judged_sentences(fitted: ts.TextResponseModel, polar: pd.DataFrame) -> dict[str, float]:
+    clauses = fitted.clauses(polar["text"].tolist())
+    label = polar["polarity"].to_numpy()
+    of_clause = label[clauses["text"]]
+    kind = clauses["kind"].to_numpy()
+    flags = {k: np.bincount(clauses["text"], kind == k, len(label)) > 0 for k in ("complaint", "praise")}
+    total = np.bincount(clauses["text"], clauses["contribution"], len(label))
+    judgement = np.bincount(clauses["text"], clauses["judgement"], len(label))
+    polar_rows = label != "neutral"
+    values = {}
+    for k, name in (("complaint", "negative"), ("praise", "positive")):
+        values[f"{k}: precision, clauses"] = float(np.mean(of_clause[kind == k] == name))
+        values[f"{k}: precision, sentences"] = float(np.mean(label[flags[k]] == name))
+        values[f"{k}: recall, sentences"] = float(np.mean(flags[k][label == name]))
+        values[f"{k}: recall, clauses"] = float(np.mean(kind[of_clause == name] == k))
+    neutral = ~flags["complaint"] & ~flags["praise"]
+    values["neutral: recall, sentences"] = float(np.mean(neutral[label == "neutral"]))
+    values["neutral: recall, clauses"] = float(np.mean(kind[of_clause == "neutral"] == "neutral"))
+    for what, score in (("contribution", total), ("judgement", judgement)):
+        values[f"AUC of {what}"] = float(roc_auc_score(label[polar_rows] == "positive", score[polar_rows]))
+    return values
+
+
+def entities(folder: Path) -> None:
+    """Themes of labelled sentences against their entities: accuracy and NMI, unplaced and verdicts among them."""
+    from sklearn.metrics import normalized_mutual_info_score
+    from themes_measures import accuracy
+
+    table = pd.read_csv(folder / f"{LABEL_FILE}.csv.gz")
+    table["entity"] = table["category"].str.split("#").str[0]
+    spoken = _agreed(table[table["entity"] != "NONE"], "entity")
+    often = spoken["entity"].value_counts()
+    spoken = spoken[spoken["entity"].isin(often[often >= LEAST_LABELS].index)]
+    entity, rows = spoken["entity"].to_numpy(), []
+    for seed in SEEDS:
+        fitted = model(folder, "hotel", seed)
+        shares = fitted.transform(spoken["text"].tolist())
+        left = 1 - np.asarray(shares).sum(axis=1, keepdims=True)
+        main = np.hstack([shares, left]).argmax(axis=1)
+        rows.append(
+            {
+                "accuracy": accuracy(main, entity),
+                "NMI": normalized_mutual_info_score(entity, main),
+                "overall": float(np.mean(main == N_THEMES)),
+                "unplaced": float(np.mean(main == N_THEMES + 1)),
+            }
+        )
+    print(pd.DataFrame(rows, index=SEEDS).T.assign(mean=lambda t: t.mean(axis=1)).round(3).to_string())
+
+
+def read_judged(name: str) -> dict[str, list[dict[str, Any]]]:
+    return tomllib.loads((JUDGED / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def overlap(row: Any, text: str, part: str) -> int:
+    start = text.index(part)
+    return max(0, min(row.end, start + len(part)) - max(row.start, start))
+
+
+def part_of(table: pd.DataFrame, text: str, part: str) -> pd.DataFrame:
+    """The clauses that lie mostly inside a part of a text."""
+    own = np.array([overlap(row, text, part) for row in table.itertuples()])
+    return table[own > 0.5 * np.maximum(table["end"] - table["start"], 1)]
+
+
+def two_clauses(folder: Path) -> None:
+    """Whether the clause that complains is charged, and the one that praises is not."""
+    cases = read_judged("two_clauses")["case"]
+    right, wrong = [], []
+    for case in cases:
+        table = model(folder, DOMAINS[case["domain"]]).clauses([case["text"]])
+        verdict = charged(table, case)
+        right.append(verdict == "")
+        if verdict:
+            wrong.append((case["domain"], verdict, case["text"]))
+    for each in wrong:
+        print("  ", *each, sep=" | ")
+    print(f"two clauses: {sum(right)} of {len(right)} right")
+
+
+def charged(table: pd.DataFrame, case: dict[str, Any]) -> str:
+    """What is wrong; "" if every part has clauses of its own and contributions on the right side."""
+    parts = [part_of(table, case["text"], each["text"]) for each in case["clauses"]]
+    if any(part.empty for part in parts):
+        return "not cut"
+    added = [float(part["tone"].sum()) for part in parts]
+    kinds = [each["kind"] for each in case["clauses"]]
+    for value, kind in zip(added, kinds, strict=True):
+        if (kind == "complaint" and value >= 0) or (kind == "praise" and value <= 0):
+            return f"{kind} {value:+.2f}"
+    if "neutral" in kinds:
+        neutral = added[kinds.index("neutral")]
+        if abs(neutral) >= abs(added[1 - kinds.index("neutral")]):
+            return f"neutral {neutral:+.2f}"
+    return ""
+
+
+def verdicts(folder: Path) -> None:
+    """Whether verdicts move no theme but the overall verdict."""
+    cases = read_judged("verdicts")["case"]
+    right, named, wrong = [], [], []
+    for case in cases:
+        table = model(folder, DOMAINS[case["domain"]]).clauses([case["text"]])
+        own = part_of(table, case["text"], case["verdict"]["text"])
+        specific = part_of(table, case["text"], case["specific"]["text"])
+        good = not own.empty and bool((own["is_overall"] | (own["theme"] < 0)).all())
+        right.append(good and bool(own["is_overall"].any()))
+        named.append(not specific.empty and bool((~specific["is_overall"]).any()))
+        if not right[-1] or not named[-1]:
+            wrong.append((case["domain"], *own["label"], "/", *specific["label"], case["text"]))
+    for each in wrong:
+        print("  ", *each, sep=" | ")
+    print(f"verdicts: {sum(right)} of {len(right)} on the overall verdict; {sum(named)} specific clauses on a theme")
+
+
+def short(folder: Path) -> None:
+    """Orderings of short texts, and bare mentions."""
+    judged = read_judged("short_texts")
+    right, bare, wrong = [], [], []
+    for case in judged["ordering"]:
+        low, high = model(folder, DOMAINS[case["domain"]]).predict([case["lower"], case["higher"]])
+        right.append(bool(low < high))
+        if not right[-1]:
+            wrong.append((f"{low:.2f} {high:.2f}", case["lower"], case["higher"]))
+    for case in judged["bare"]:
+        fitted = model(folder, DOMAINS[case["domain"]])
+        (value,) = fitted.predict([case["text"]])
+        mean = float(np.mean(train_side(folder, DOMAINS[case["domain"]])[1]))
+        bare.append(abs(value - mean) <= 0.15)
+        if not bare[-1]:
+            wrong.append((f"{value:.2f} for {mean:.2f}", case["text"]))
+    for each in wrong:
+        print("  ", *each, sep=" | ")
+    print(f"short texts: {sum(right)} of {len(right)} orderings, {sum(bare)} of {len(bare)} bare mentions")
+
+
+def skill(folder: Path) -> None:
+    """Held-out R2 of every set, and of small samples of it."""
+    rows = {}
+    for name in SETS:
+        texts, y, test, y_test = sides(folder, name)
+        row = {"all": r2(model(folder, name), test, y_test)}
+        for size in (500, 1000):
+            draws = [np.random.default_rng(draw).permutation(len(texts))[:size] for draw in range(3)]
+            fits = [ts.TextResponseModel(N_THEMES).fit([texts[i] for i in rows], y[rows]) for rows in draws]
+            row[str(size)] = float(np.mean([r2(fit, test, y_test) for fit in fits]))
+        rows[name] = row
+        print(name, {k: round(v, 4) for k, v in row.items()}, flush=True)
+
+
+def r2(fitted: ts.TextResponseModel, texts: Sequence[str], y: np.ndarray) -> float:
+    return float(1 - np.mean((fitted.predict(texts) - y) ** 2) / np.var(y))
+
+
+def full_skill(folder: Path) -> None:
+    """Held-out R2 of every set."""
+    for name in SETS:
+        texts, y, test, y_test = sides(folder, name)
+        start = time.perf_counter()
+        fitted = model(folder, name)
+        print(f"{name:12} {r2(fitted, test, y_test):.4f}   {time.perf_counter() - start:.1f} s", flush=True)
+
+
+def null(folder: Path) -> None:
+    """Slopes of the lexicon, and themes of a clear cost, when responses are permuted."""
+    for name in ("hotel", "short", "clothing"):
+        texts, y = train_side(folder, name)
+        slopes, clear, themes = [], 0, 0
+        for draw in range(10):
+            fitted = ts.TextResponseModel(N_THEMES).fit(texts[:2000], np.random.default_rng(draw).permutation(y[:2000]))
+            slopes.append(fitted._first.fitted.words.slope)
+            table = fitted.drivers(interval=0.95)
+            clear += int((table["cost_p"] < 0.05).sum()) if "cost_p" in table else int((table["cost_low"] > 0).sum())
+            themes += len(table)
+        print(f"{name}: slopes {np.round(slopes, 4)}, {clear} of {themes} costs clear", flush=True)
+    table = pd.read_csv(folder / "wine_reviews_13k.csv.gz").dropna(subset=["price"])
+    fitted = ts.TextResponseModel(N_THEMES, family="gaussian").fit(table["description"].tolist(), np.log(table["price"]))
+    print("log price of wine:", fitted._first.fitted.words.slope)
+
+
+QUESTIONS: dict[str, Callable[[Path], None]] = {
+    each.__name__: each for each in (labels, entities, two_clauses, verdicts, short, full_skill, skill, null)
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("questions", nargs="*", choices=[*QUESTIONS, []])
+    given = parser.parse_args()
+    for name in given.questions or QUESTIONS:
+        print(f"== {name}", flush=True)
+        QUESTIONS[name](given.data)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,209 @@
+"""Judgement: how far the words of a clause praise or complain, wherever the clause stands.
+
+Tone is learnt from whole texts, so that it also tells apart the texts of different people: in bad reviews guests "called
+the front desk", which is no complaint. A clause is therefore judged by effects of its features that are learnt from
+clauses. Nobody has labelled them; three witnesses do, as log-odds of praise against complaint:
+
+    witness_u = TONE * tone of its words + LEXICON * what they are worth in general
+    teacher_u = witness_u + NEIGHBOUR * (that of the clauses before and after it) + RESPONSE * (y_i - mean) / sd
+
+and a logistic GLM of the clause's features learns to agree with them, by the steps of `tone`. Features of clauses without
+a judgement get none from it, and words that the lexicon lacks get theirs from the clauses that they stand in.
+
+    J_u = sum over occurrences in u of size_f e_f / root of the sum of size_f^2
+
+Each fit of tone that excludes a part of the texts teaches a fit of judgement that excludes the same part, so that the
+judgement of a training clause has not seen the response of its text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from textsignal.arrays import Vector
+from textsignal.compute.compiling import compiling
+from textsignal.compute.engines import Compute
+from textsignal.families.binomial import Proportion
+from textsignal.stored_values import rule
+from textsignal.text.features import Occurrences
+from textsignal.text.scanning import APART, CONTRASTED
+from textsignal.text.tokens import SentenceTexts
+from textsignal.training.draws import document_keys
+from textsignal.training.tone import TONE_FOLDS, Tone, ToneBlock, tone_effects
+
+compile_loop = compiling()
+
+#: Log-odds per unit of each witness. Chosen on labelled hotel sentences, with models of three other sets of hotel
+#: reviews for a check; results hardly change between half and twice of each.
+TONE, LEXICON, RESPONSE, NEIGHBOUR = 0.25, 0.6, 0.4, 0.3
+#: Largest standardised response of a teacher, and largest log-odds by a neighbour's words.
+FAR, LOUD = 2.5, 2.0
+#: Half the width of the neutral zone, in root mean squares of the judgement of clauses.
+NEUTRAL = 0.56
+#: Part of the judgement of the others in its sentence that a clause shares, part of that of clauses that stand in
+#: contrast, and the most of it, in root mean squares.
+SHARED, OPPOSED, NEAR = 0.8, 0.5, 1.25
+#: A short text whose judgement is this many root mean squares tells half as much as one that judges at length; this
+#: many words tell as much as one clause of a typical judgement.
+TELLING, LONG = 0.6, 20
+#: Clauses that judgement is learnt from, at most.
+MOST_CLAUSES = 100_000
+#: Clauses whose slopes are taken together: about as many words as those of `tone.BATCH` texts.
+BATCH = 400
+#: The largest judgement in a stored model, and the smallest spread above 0: fourth powers of both are numbers.
+MOST_JUDGEMENT, LEAST_SPREAD = 1e15, 1e-15
+
+
+@dataclass(frozen=True)
+class Zone:
+    """Range of judgements, in log-odds of praise against complaint, of neutral mentions."""
+
+    low: float = field(metadata=rule(most=0))
+    high: float = field(metadata=rule(least=0))
+
+    @classmethod
+    def of(cls, half: float) -> Zone:
+        """Return the zone around 0 of this half width."""
+        return cls(-half, half)
+
+    def kinds(self, judgement: Vector, tone: Vector) -> NDArray[np.int8]:
+        """Return (clauses,) 1 for clauses that raise the response, -1 for those that lower it, 0 for neutral ones.
+
+        The judgement of a clause must be outside the zone, and its tone on the same side of 0.
+        """
+        return ((judgement > self.high) & (tone > 0)).astype(np.int8) - ((judgement < self.low) & (tone < 0))
+
+
+def is_spread(value: float) -> bool:
+    """True if the spread of judgements is 0, or large enough to divide by its fourth power."""
+    return value == 0 or value >= LEAST_SPREAD
+
+
+@compile_loop
+def with_neighbours(judgement, joined, most):  # type: ignore[no-untyped-def]
+    """(clauses,) judgement of each, with part of that of the others in its sentence, less of those in contrast to it.
+
+    People join clauses of one opinion: "friendly and quick to help".
+
+    joined : (clauses,) as in `SentenceTexts`; most : largest judgement that counts for others.
+    """
+    shared, first = judgement.copy(), 0
+    while first < len(judgement):
+        last, total = first, 0.0
+        while last < len(judgement) and (last == first or joined[last] != APART):
+            total += min(max(judgement[last], -most), most)
+            last += 1
+        begin = first
+        while begin < last:
+            end, side = begin, 0.0
+            while end < last and (end == begin or joined[end] != CONTRASTED):
+                side += min(max(judgement[end], -most), most)
+                end += 1
+            for u in range(begin, end):
+                own = min(max(judgement[u], -most), most)
+                shared[u] += SHARED * (side - own) + OPPOSED * (total - side)
+            begin = end
+        first = last
+    return shared
+
+
+def evidence_of(squares: Vector, spread: float, n_words: NDArray[np.int64]) -> Vector:
+    """Return (texts,) how much each text tells, from 0 to 1: a text tells something if it judges, or is long.
+
+    squares : (texts,) sum of squared judgements of its clauses; n_words : (texts,).
+    """
+    if not spread:
+        return np.ones(len(squares))
+    amount: Vector = squares / spread**2 + n_words / LONG
+    return amount**2 / (amount**2 + TELLING**4)
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """Effects (features,) on the judgement of clauses, and (TONE_FOLDS, features) of fits that exclude texts of a fold."""
+
+    effects: Vector
+    fold_effects: Vector
+
+
+def fit_judgement(
+    texts: SentenceTexts,
+    occurrences: Occurrences,
+    sizes: Vector,
+    tone: Tone,
+    general: Vector,
+    response: Vector,
+    weight: Vector,
+    unit: float,
+    compute: Compute,
+) -> Judgement:
+    """Learn the effects of features on the judgement of clauses.
+
+    sizes, general : (features,) weight of each, and effects on the linear predictor by the lexicon.
+    response : (texts,) in standard deviations from its mean; unit : a difference of the linear predictor that matters.
+    """
+    n_features, response = len(sizes), np.clip(response, -FAR, FAR)
+    part = _some(texts, occurrences, weight > 0, n_features)
+    documents, counts = part.documents, part.counts
+    if not len(documents) or not response[documents].any():
+        return Judgement(np.zeros(n_features), np.zeros((TONE_FOLDS, n_features)))
+    none = np.zeros(len(documents), np.int64)
+
+    def judged(effects: Vector) -> Vector:
+        return part.occurrences.judgement_of_sentences(sizes, effects[None], none)
+
+    in_general, adjacent = LEXICON / unit * judged(general), np.flatnonzero(documents[1:] == documents[:-1])
+
+    def teacher(effects: Vector) -> Vector:
+        witness = TONE / unit * judged(effects) + in_general
+        heard, near = np.clip(witness, -LOUD, LOUD), np.zeros(len(witness))
+        near[adjacent] += heard[adjacent + 1]
+        near[adjacent + 1] += heard[adjacent]
+        return np.asarray(witness + NEIGHBOUR * near + RESPONSE * response[documents])
+
+    fits = np.column_stack([teacher(effects) for effects in (*tone.fold_effects, tone.effects)])
+    lanes = compute.kernels.lanes(np.float64)
+    width = -(-fits.shape[1] // lanes) * lanes
+    fits = np.column_stack([fits, np.repeat(fits[:, -1:], width - fits.shape[1], axis=1)])
+    block = ToneBlock(
+        counts,
+        sizes,
+        document_keys(counts),
+        1 / (1 + np.exp(-fits)),
+        weight[documents],
+        np.zeros(len(documents)),
+        tone.folds[documents],
+    )
+    effects = tone_effects([block], Proportion(), compute, LEXICON / unit * general, BATCH)
+    return Judgement(effects[:, TONE_FOLDS].copy(), effects[:, :TONE_FOLDS].T.copy())
+
+
+@dataclass(frozen=True, eq=False)
+class _Clauses:
+    """Clauses that have features: the text of each, their occurrences, and (clauses, features) counts."""
+
+    documents: NDArray[np.int64]
+    occurrences: Occurrences
+    counts: sp.csr_array
+
+
+def _some(texts: SentenceTexts, occurrences: Occurrences, known: NDArray[np.bool_], n_features: int) -> _Clauses:
+    """At most about `MOST_CLAUSES` clauses of known texts: of every text, or of every second, third, ... one."""
+    n_clauses = np.diff(texts.sentence_ends) * known
+    rows = np.flatnonzero(n_clauses)[:: max(1, -(-int(n_clauses.sum()) // MOST_CLAUSES))]
+    chosen = np.zeros(len(texts), dtype=bool)
+    chosen[rows] = True
+    kept = chosen[texts.documents[occurrences.sentences]]
+    clauses, numbers = np.unique(occurrences.sentences[kept], return_inverse=True)
+    part = Occurrences(
+        occurrences.words[kept], numbers.astype(np.int32), occurrences.features[kept], occurrences.values[kept]
+    )
+    indptr = np.searchsorted(numbers, np.arange(len(clauses) + 1))
+    cells = np.ones(len(numbers), np.uint16), part.features, indptr
+    counts = sp.csr_array(cells, shape=(len(clauses), n_features))
+    counts.sum_duplicates()
+    return _Clauses(texts.documents[clauses], part, counts)
