@@ -10,7 +10,7 @@ from numbers import Real
 import numpy as np
 
 from textsignal.errors import InputError
-from textsignal.text.tokenise import GENERAL, OPINION, normalise, stop_words, words
+from textsignal.text.tokenise import GENERAL, OPINION, negates, normalise, stop_words, words
 
 #: Value of `lexicon` that selects that of the language.
 OWN = "auto"
@@ -29,7 +29,7 @@ def _vader() -> Mapping[str, float]:
     lines = files("vaderSentiment").joinpath("vader_lexicon.txt").read_text(encoding="utf-8").splitlines()
     values = (line.split("\t")[:2] for line in lines if line)
     without = stop_words("english") | GENERAL["english"] | OPINION["english"]
-    return {word: float(value) for word, value in values if words(word) == [word] and word not in without}
+    return {word: float(value) for word, value in values if words(word) == [word] and word not in without and not negates(word, "english")}
 
 
 def lexicon_of(given: str | Mapping[str, float] | None, language: str | None) -> Mapping[str, float]:

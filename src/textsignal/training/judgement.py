@@ -43,7 +43,7 @@ TONE, LEXICON, RESPONSE, NEIGHBOUR = 0.25, 0.6, 0.4, 0.3
 #: Largest standardised response of a teacher, and largest log-odds by a neighbour's words.
 FAR, LOUD = 2.5, 2.0
 #: Half the width of the neutral zone, in root mean squares of the judgement of clauses.
-NEUTRAL = 0.56
+NEUTRAL = 0.53
 #: Part of the judgement of the others in its sentence that a clause shares, part of that of clauses that stand in
 #: contrast, and the most of it, in root mean squares.
 SHARED, OPPOSED, NEAR = 0.8, 0.5, 1.25
