@@ -342,7 +342,7 @@ def cut_texts(texts, beyond, first, last, characters, limits, whole):  # type: i
 _APOSTROPHE, _S, _HYPHEN, _JOINER = (ord(character) for character in "'s-\u200d")
 _EN_DASH, _EM_DASH, _SEMICOLON, _WIDE_SEMICOLON = (ord(character) for character in "–—;；")
 #: Bits, above those of a letter, of the pause before a word.
-DASH, SEMICOLON = 1 << 24, 1 << 25
+AFTER_DASH, AFTER_SEMICOLON = 1 << 24, 1 << 25
 _IN_WORD = WORD | MARK
 #: An odd number that spreads bits, and the bit of keys that are hashes.
 _MIXER, _HASHED, _BEYOND = 0x9E3779B97F4A7C15, 1 << 63, 0x8080808080808080
@@ -385,7 +385,7 @@ def _find_words(text, looks, n, places):  # type: ignore[no-untyped-def]
     """Write four numbers for each word of a normalised sentence into `places`; returns the number of words.
 
     Start, ~start after a pause; end; place of a letter that stands alone before it, without a pause, else its start;
-    that letter, 0 if there is none, with `SEMICOLON` or `DASH` if the pause is one.
+    that letter, 0 if there is none, with `AFTER_SEMICOLON` or `AFTER_DASH` if the pause is one.
     """
     letter, letter_at, broken = 0, 0, 0
     n_found, p, paused = 0, 0, False
@@ -425,9 +425,9 @@ def _find_words(text, looks, n, places):  # type: ignore[no-untyped-def]
         if hyphen or kind & PAUSE:
             paused, letter = True, 0
             if hyphen or text[_at(p)] == _EN_DASH or text[_at(p)] == _EM_DASH:
-                broken |= DASH
+                broken |= AFTER_DASH
             elif text[_at(p)] == _SEMICOLON or text[_at(p)] == _WIDE_SEMICOLON:
-                broken |= SEMICOLON
+                broken |= AFTER_SEMICOLON
         p += 1
     return n_found
 
@@ -553,10 +553,10 @@ APART, JOINED, CONTRASTED = (np.int8(kind) for kind in range(3))
 
 
 @compile_loop
-def _starts_clause(codes, p, end, kinds, alone):  # type: ignore[no-untyped-def]
+def _starts_clause(codes, p, end, kinds, alone, subjects):  # type: ignore[no-untyped-def]
     """True if a subject with a verb starts at word `p`: both within a few words, before a pause or a joining word."""
     kind = kinds[codes[p] if codes[p] >= 0 else ~codes[p]]
-    if not (kind | alone[p]) & SUBJECT:
+    if not (kind | alone[p]) & subjects:
         return False
     for q in range(p, min(p + 6, end)):
         if q > p and (codes[q] < 0 or (kinds[codes[q]] | alone[q]) & (JOINING | CONTRAST)):
@@ -588,9 +588,10 @@ def cut_clauses(codes, indptr, whole, kinds, alone, before, starts):  # type: ig
     each; before : (words,) as of `read_words`.
 
     A clause starts after a semicolon, at a word of contrast, and at a joining word or after a pause if a subject and its
-    verb follow, or a thing and its judgement, and the words before hold the same. Neither part is a single word. Where
-    words that judge are known, a clause before a contrast has one, or a negation, unless it has a verb and so does the
-    next. A dash stands for more than a comma: what is before it may be anything.
+    verb follow, or a thing and its judgement, and the words before hold the same. After a pause the subject may be a
+    thing without an article ("staff were rude"), or be missing ("would stay again", "never again"). Neither part is a
+    single word. Where words that judge are known, a clause before a contrast has one, or a negation, unless it has a
+    verb and so does the next. A dash stands for more than a comma: what is before it may be anything.
     """
     n_cuts, listed_opinions = 0, False
     for kind in kinds:
@@ -608,29 +609,32 @@ def cut_clauses(codes, indptr, whole, kinds, alone, before, starts):  # type: ig
                 # The next word, if this is one that joins; a letter that stands alone, as in Spanish, comes before it.
                 by_letter = alone[p] & (CONTRAST | JOINING) > 0
                 joint, after = (alone[p], p) if by_letter else (kind, p + 1)
-                follows, dashed = by_letter or codes[p + 1] >= 0, before[p] & DASH > 0
-                judged = seen & OPINION > 0 and seen & NAMING > 0
+                follows, dashed = by_letter or codes[p + 1] >= 0, before[p] & AFTER_DASH > 0
+                spoken, judged = seen & VERB > 0, seen & OPINION > 0 and seen & NAMING > 0
                 last = kinds[codes[p - 1] if codes[p - 1] >= 0 else ~codes[p - 1]]
                 # "A friendly, attentive staff" is one thing, and so is "our tiny but delightful balcony".
                 follower = kinds[codes[p + 1]] if kind & JOINING and codes[p + 1] >= 0 else kind
                 listed = last & OPINION > 0 and follower & OPINION > 0 and not seen & VERB
                 opinion = not listed_opinions or seen & (OPINION | NEGATING) > 0
-                if before[p] & SEMICOLON:
+                if before[p] & AFTER_SEMICOLON:
                     cut = True
                 elif joint & CONTRAST:
                     cut = opinion or dashed
-                    cut = cut or (follows and seen & VERB > 0 and _starts_clause(codes, after, end, kinds, alone))
+                    cut = cut or (follows and spoken and _starts_clause(codes, after, end, kinds, alone, SUBJECT))
                     cut = cut and (paused or not (held or last & VERB or (described and last & OPINION)))
                 elif joint & JOINING and after + 1 < end:
-                    cut = (seen & VERB > 0 or judged) and _starts_clause(codes, after, end, kinds, alone)
+                    cut = (spoken or judged or paused) and _starts_clause(codes, after, end, kinds, alone, SUBJECT)
                     cut = cut or (judged and not listed and _judges_thing(codes, after, end, kinds, alone))
                     cut = cut and follows
                 elif paused:
-                    ready = opinion or dashed or seen & (CONTRAST | VERB) > 0
-                    cut = ready and _starts_clause(codes, p, end, kinds, alone)
-                    cut = cut or (judged and not listed and _judges_thing(codes, p, end, kinds, alone))
+                    ready = opinion or dashed or spoken or seen & CONTRAST > 0
+                    subjects = SUBJECT | NAMING if spoken else SUBJECT
+                    cut = ready and _starts_clause(codes, p, end, kinds, alone, subjects)
+                    thing = (judged and not listed) or dashed
+                    cut = cut or (thing and _judges_thing(codes, p, end, kinds, alone))
+                    cut = cut or ((spoken or judged) and kind & (VERB | NEGATING) > 0)
                     # "Great food - shame the coffee was cold."
-                    cut = cut or (dashed and kind & OPINION > 0 and _starts_clause(codes, p + 1, end, kinds, alone))
+                    cut = cut or (dashed and kind & OPINION > 0 and _starts_clause(codes, p + 1, end, kinds, alone, SUBJECT))
             starts[p] = cut
             if cut:
                 seen, since = np.uint8(0), p

@@ -317,7 +317,7 @@ def read_sentences(
 def _in_clauses(block: ReadBlock, kinds: NDArray[np.uint8], letters: Mapping[int, int]) -> ReadBlock:
     """Cut the sentences of a block into clauses; kinds : of its distinct words, and one of no word."""
     starts, alone = np.zeros(len(block.codes), np.bool_), np.zeros(len(block.codes), np.uint8)
-    single = block.before & (scanning.DASH - 1)
+    single = block.before & (scanning.AFTER_DASH - 1)
     for letter, kind in letters.items():
         alone[single == letter] = kind
     scanning.cut_clauses(block.codes, block.indptr, block.joined > 0, kinds, alone, block.before, starts)

@@ -42,6 +42,8 @@ compile_loop = compiling()
 TONE, LEXICON, RESPONSE, NEIGHBOUR = 0.25, 0.6, 0.4, 0.3
 #: Largest standardised response of a teacher, and largest log-odds by a neighbour's words.
 FAR, LOUD = 2.5, 2.0
+#: Effects are shrunk by this much: people who tell a story use words of other kinds, but do not judge by each of them.
+LEAST = 0.1
 #: Half the width of the neutral zone, in root mean squares of the judgement of clauses.
 NEUTRAL = 0.53
 #: Part of the judgement of the others in its sentence that a clause shares, part of that of clauses that stand in
@@ -49,9 +51,9 @@ NEUTRAL = 0.53
 SHARED, OPPOSED, NEAR = 0.8, 0.5, 1.25
 #: A short text whose judgement is this many root mean squares tells half as much as one that judges at length; this
 #: many words tell as much as one clause of a typical judgement.
-TELLING, LONG = 0.6, 20
+TELLING, LONG = 0.65, 20
 #: Clauses that judgement is learnt from, at most.
-MOST_CLAUSES = 100_000
+MOST_CLAUSES = 80_000
 #: Clauses whose slopes are taken together: about as many words as those of `tone.BATCH` texts.
 BATCH = 400
 #: The largest judgement in a stored model, and the smallest spread above 0: fourth powers of both are numbers.
@@ -179,6 +181,7 @@ def fit_judgement(
         tone.folds[documents],
     )
     effects = tone_effects([block], Proportion(), compute, LEXICON / unit * general, BATCH)
+    effects = np.sign(effects) * np.maximum(np.abs(effects) - LEAST, 0.0)
     return Judgement(effects[:, TONE_FOLDS].copy(), effects[:, :TONE_FOLDS].T.copy())
 
 
@@ -192,9 +195,11 @@ class _Clauses:
 
 
 def _some(texts: SentenceTexts, occurrences: Occurrences, known: NDArray[np.bool_], n_features: int) -> _Clauses:
-    """At most about `MOST_CLAUSES` clauses of known texts: of every text, or of every second, third, ... one."""
+    """At most about `MOST_CLAUSES` clauses of known texts: of all texts, or of some at equal distances."""
     n_clauses = np.diff(texts.sentence_ends) * known
-    rows = np.flatnonzero(n_clauses)[:: max(1, -(-int(n_clauses.sum()) // MOST_CLAUSES))]
+    rows = np.flatnonzero(n_clauses)
+    n_chosen = len(rows) * min(1.0, MOST_CLAUSES / max(int(n_clauses.sum()), 1))
+    rows = rows[np.linspace(0, len(rows), round(n_chosen), endpoint=False).astype(int)]
     chosen = np.zeros(len(texts), dtype=bool)
     chosen[rows] = True
     kept = chosen[texts.documents[occurrences.sentences]]

@@ -415,7 +415,7 @@ def places_of(
     compute: Compute,
 ) -> NDArray[np.int16]:
     """(clauses,) the theme of each; units : (clauses, terms) counts."""
-    sentences, names, n_themes = texts.between(0, len(texts)), names_of(terms, themes, verdict), len(themes.topics)
+    sentences, names, n_themes = texts.between(0, len(texts)), names_of(terms, themes, verdict, language), len(themes.topics)
     every = (sentences, 0, len(texts))
     best = best_themes(themes.weights(units, compute), *every, units.indptr, units.indices, names, n_themes)
     scores, judges = verdict.of_words(texts.words)
@@ -424,10 +424,11 @@ def places_of(
     return places
 
 
-def names_of(terms: Sequence[str], themes: Themes, verdict: Verdict) -> NDArray[np.bool_]:
+def names_of(terms: Sequence[str], themes: Themes, verdict: Verdict, language: str | None) -> NDArray[np.bool_]:
     """(terms,) True if a term names a theme."""
     profiles = themes.topics / themes.term_weights
-    return names_themes(verdict, terms, profiles / profiles.sum(axis=1, keepdims=True), themes.prevalence)
+    profiles = profiles / profiles.sum(axis=1, keepdims=True)
+    return names_themes(verdict, terms, profiles, themes.prevalence, language)
 
 
 def readings_of(
@@ -489,7 +490,7 @@ class ThemePredictor:
         listed = [*words, ""]
         scores, judges = verdict.of_words(listed)
         flags = kinds_of(judges, refers_back(listed, model.language))
-        names = names_of(model.terms, model.themes, verdict)
+        names = names_of(model.terms, model.themes, verdict, model.language)
         return cls(model.themes, known, words, columns, scores, flags, verdict.bias, names)
 
     def read(self, texts: SentenceTexts, effects: Sequence[WordEffects], compute: Compute) -> ToneAndShares:

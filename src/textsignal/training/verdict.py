@@ -26,6 +26,7 @@ from textsignal.arrays import Vector
 from textsignal.compute.compiling import compiling
 from textsignal.stored_values import rule
 from textsignal.text.scanning import APART
+from textsignal.text.tokenise import JUDGING
 from textsignal.text.tokens import SentenceTexts
 
 compile_loop = compiling()
@@ -40,9 +41,9 @@ CERTAIN = 1.5
 FITS, PRIOR = 2, 2.0
 #: Clauses that a listed word counts as seen in, and the share of these that are verdicts; the log-odds that a clause is
 #: one for each listed word in it, up to MOST_LISTED, before the first fit.
-SEEN, OF_THESE, LISTED, MOST_LISTED = 30, 0.8, 1.0, 2
+SEEN, OF_THESE, LISTED, MOST_LISTED = 100, 0.8, 1.0, 2
 #: Least score of a verdict that names a theme. Without it, hotels were "recommended for the location" overall.
-NAMED = 1.0
+NAMED = 0.5
 #: Part of the weight of the themes of other clauses in its sentence that a clause shares. Of 0, .3, .4, .6 and 1, .4 and
 #: .6 agreed best with people's labels of hotel sentences and left two clauses on themes of their own.
 NEARBY = 0.5
@@ -52,7 +53,7 @@ LEAST_OFTEN = 3
 #: nats, and unless verdicts use it: its score, less SPECIFIC for each nat above USUAL, is at most GENERIC.
 LEAST_SPECIFIC, SPECIFIC, USUAL, GENERIC = 0.7, 0.6, 1.2, 0.3
 #: Fewest clauses with a word, and its judgement in log-odds, for it to judge by itself.
-OFTEN, JUDGING = 10, 0.7
+OFTEN, STRONG = 10, 0.7
 
 #: Kinds of words, one bit each: judges; refers to the clause before ("it"). And of content terms: names a theme.
 JUDGES, REFERS = np.uint8(1), np.uint8(2)
@@ -109,7 +110,7 @@ def learn_verdict(
         if fit + 1 < FITS:
             guess = 1 / (1 + np.exp(-np.clip(odds + np.log(place / (1 - place)) - np.log(SHORT / (1 - SHORT)), -30, 30)))
     kept = np.flatnonzero(often >= LEAST_OFTEN)
-    judges = (often >= OFTEN) & (np.abs(of_words) >= JUDGING)
+    judges = (often >= OFTEN) & (np.abs(of_words) >= STRONG)
     return Verdict([texts.words[j] for j in kept.tolist()], scores[kept], judges[kept], bias)
 
 
@@ -119,15 +120,22 @@ def _raised(probability: Vector, log_odds: Vector) -> Vector:
     return np.asarray(odds / (1 - probability + odds), dtype=float)
 
 
-def names_themes(verdict: Verdict, terms: Sequence[str], profiles: Vector, prevalence: Vector) -> NDArray[np.bool_]:
-    """Return (terms,) True if a term names a theme; profiles : (themes, terms) shares of terms by plain counts."""
+def names_themes(
+    verdict: Verdict, terms: Sequence[str], profiles: Vector, prevalence: Vector, language: str | None
+) -> NDArray[np.bool_]:
+    """Return (terms,) True if a term names a theme; profiles : (themes, terms) shares of terms by plain counts.
+
+    Words that judge a thing without describing it ("good", "best") name none.
+    """
     used = prevalence[:, None] * profiles
     total = used.sum(axis=0)
     used = np.divide(used, total, out=np.zeros_like(used), where=total > 0)
     ratio = np.divide(used, prevalence[:, None], out=np.ones_like(used), where=(used > 0) & (prevalence[:, None] > 0))
     specific = np.sum(used * np.log(ratio), axis=0)
     generic = verdict.of_words(terms)[0] - SPECIFIC * (specific - USUAL) > GENERIC
-    return (specific >= LEAST_SPECIFIC * np.log(max(len(profiles), 1)) / np.log(14)) & ~generic
+    judging = JUDGING.get(language or "", frozenset())
+    names = np.array([term not in judging for term in terms], dtype=bool)
+    return names & (specific >= LEAST_SPECIFIC * np.log(max(len(profiles), 1)) / np.log(14)) & ~generic
 
 
 def _place_guess(texts: SentenceTexts) -> Vector:

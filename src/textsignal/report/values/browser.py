@@ -236,7 +236,7 @@ def _words(model: FittedThemes) -> dict[str, str]:
         "firsts": packed(np.searchsorted(first[order], np.arange(len(words) + 1)).astype("<u4")),
         "seconds": packed(second[order].astype("<u4")),
         "terms": packed(np.array([number[word] for word in model.terms], dtype="<u4")),
-        "names": packed(names_of(model.terms, model.themes, verdict).astype(np.uint8)),
+        "names": packed(names_of(model.terms, model.themes, verdict, model.language).astype(np.uint8)),
         "clauseKinds": packed(clause_kinds(words, language)),
         "verdictKinds": packed(kinds_of(judges, refers_back(words, language))),
         # In double precision: the sign of their sum places a clause.
