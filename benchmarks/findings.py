@@ -148,20 +148,17 @@ def two_clauses(folder: Path) -> None:
 
 
 def charged(table: pd.DataFrame, case: dict[str, Any]) -> str:
-    """What is wrong; "" if every part has clauses of its own and contributions on the right side."""
-    parts = [part_of(table, case["text"], each["text"]) for each in case["clauses"]]
-    if any(part.empty for part in parts):
+    """What is wrong; "" if the clause that complains is charged: it lowers the response, and more than the other.
+
+    Of praise and a neutral mention, the praise must raise the response, and more than the other.
+    """
+    parts = {each["kind"]: part_of(table, case["text"], each["text"]) for each in case["clauses"]}
+    if any(part.empty for part in parts.values()):
         return "not cut"
-    added = [float(part["tone"].sum()) for part in parts]
-    kinds = [each["kind"] for each in case["clauses"]]
-    for value, kind in zip(added, kinds, strict=True):
-        if (kind == "complaint" and value >= 0) or (kind == "praise" and value <= 0):
-            return f"{kind} {value:+.2f}"
-    if "neutral" in kinds:
-        neutral = added[kinds.index("neutral")]
-        if abs(neutral) >= abs(added[1 - kinds.index("neutral")]):
-            return f"neutral {neutral:+.2f}"
-    return ""
+    added = {kind: float(part["tone"].sum()) for kind, part in parts.items()}
+    low, high = sorted(added, key=["complaint", "neutral", "praise"].index)
+    wrong = added["complaint"] >= 0 if low == "complaint" else added["praise"] <= 0
+    return f"{low} {added[low]:+.2f}, {high} {added[high]:+.2f}" if wrong or added[low] >= added[high] else ""
 
 
 def verdicts(folder: Path) -> None:

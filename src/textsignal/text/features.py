@@ -27,7 +27,7 @@ from textsignal.compute.counting import (
 from textsignal.compute.engines import Engine
 from textsignal.compute.engines.local import LocalEngine
 from textsignal.stored_values import rule
-from textsignal.text.lexicon import INTENSIFIED_VALUE, NEGATED_VALUE
+from textsignal.text.lexicon import COMPARATIVES, INTENSIFIED_VALUE, NEGATED_VALUE
 from textsignal.text.scanning import count_rows
 from textsignal.text.tokenise import GENERAL, OPINION, negates
 from textsignal.text.tokens import Sentences, SentenceTexts, TokenisedTexts, Vocabulary, starts_of
@@ -392,12 +392,17 @@ def learn_features(
 
 
 def polarity_of(features: Features, lexicon: Mapping[str, float], intensifiers: Collection[str]) -> Vector:
-    """Return (features,) value of each in a lexicon; of phrases, those of an intensifier and a word have some."""
+    """Return (features,) value of each in a lexicon; of phrases, those of an intensifier and a word have some.
+
+    Negated comparatives have none.
+    """
     values = np.zeros(len(features))
     if lexicon:
         for kind, factor, start in ((WORD, 1.0, 0), (NEGATED, NEGATED_VALUE, len(NOT))):
             for j in np.flatnonzero(features.kinds == kind).tolist():
-                values[j] = factor * lexicon.get(features.names[j][start:], 0.0)
+                word = features.names[j][start:]
+                if kind == WORD or word not in COMPARATIVES:
+                    values[j] = factor * lexicon.get(word, 0.0)
         for j in np.flatnonzero(features.kinds == PHRASE).tolist():
             first, _, second = features.names[j].partition(" ")
             if first in intensifiers:

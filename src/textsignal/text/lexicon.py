@@ -16,6 +16,11 @@ from textsignal.text.tokenise import GENERAL, OPINION, negates, normalise, stop_
 OWN = "auto"
 #: A negated word is worth this many times the word, as in VADER; an intensifier adds this many times the word's value.
 NEGATED_VALUE, INTENSIFIED_VALUE = -0.74, 0.3
+#: English comparatives. A negation does not turn them around: "could not be better" is praise, "no better" is not.
+COMPARATIVES = frozenset(
+    "better nicer kinder happier friendlier easier cleaner greater warmer calmer brighter safer smarter sweeter gentler "
+    "livelier prouder cuter neater luckier".split()
+)
 
 
 def general_polarity(language: str | None) -> Mapping[str, float]:

@@ -48,7 +48,7 @@ LEAST = 0.1
 NEUTRAL = 0.53
 #: Part of the judgement of the others in its sentence that a clause shares, part of that of clauses that stand in
 #: contrast, and the most of it, in root mean squares.
-SHARED, OPPOSED, NEAR = 0.8, 0.5, 1.25
+SHARED, OPPOSED, NEAR = 0.8, 0.3, 1.25
 #: A short text whose judgement is this many root mean squares tells half as much as one that judges at length; this
 #: many words tell as much as one clause of a typical judgement.
 TELLING, LONG = 0.65, 20

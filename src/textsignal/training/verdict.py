@@ -44,6 +44,8 @@ FITS, PRIOR = 2, 2.0
 SEEN, OF_THESE, LISTED, MOST_LISTED = 100, 0.8, 1.0, 2
 #: Least score of a verdict that names a theme. Without it, hotels were "recommended for the location" overall.
 NAMED = 0.5
+#: A clause that names no theme itself is a verdict if one of its words has this score: "one star is too many".
+CLEAR = 2.0
 #: Part of the weight of the themes of other clauses in its sentence that a clause shares. Of 0, .3, .4, .6 and 1, .4 and
 #: .6 agreed best with people's labels of hotel sentences and left two clauses on themes of their own.
 NEARBY = 0.5
@@ -191,16 +193,17 @@ def place_clauses(texts, first, last, scores, kinds, bias, best, n_themes, place
     for document in range(first, last):
         before = -1
         for u in range(texts.ends[document], texts.ends[document + 1]):
-            score, kind = bias, np.uint8(0)
+            score, kind, most = bias, np.uint8(0), 0.0
             for p in range(texts.indptr[u], texts.indptr[u + 1]):
                 score += scores[texts.codes[p]]
+                most = max(most, scores[texts.codes[p]])
                 kind |= kinds[texts.codes[p]] & JUDGES
             refers = texts.indptr[u] < texts.indptr[u + 1] and kinds[texts.codes[texts.indptr[u]]] & REFERS > 0
             theme, named = best[u - start, 0], best[u - start, 1]
             inherits = before >= 0 and before < n_themes and (texts.joined[u] > 0 or refers)
             if texts.indptr[u] == texts.indptr[u + 1]:
                 place = n_themes + 1
-            elif score > (NAMED if named == 2 else 0.0):
+            elif score > (NAMED if named == 2 else 0.0) or (named < 2 and most > CLEAR):
                 place = n_themes
             elif named > 0:
                 place = theme
