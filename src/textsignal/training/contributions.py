@@ -121,7 +121,7 @@ def trusted_effect(
     column: Vector, y: Vector, weight: Vector, family: Family, compute: Compute, offset: Vector
 ) -> float:
     """Return the effect of one column (texts, 1) in a GLM, shrunk by 1 - (3 standard errors / effect)^4, or to 0."""
-    penalty = np.array([0.5 / COMMON_SPREAD**2])
+    penalty = np.array([0.5 / (COMMON_SPREAD * family.unit) ** 2])
     model = ResponseModel(family, compute, penalty, fit_intercept=True)
     fit = fit_glm(model, column, y, weight, offset=offset)
     dispersion = dispersion_of(fit.family, y, fit.linear_predictor(column) + offset, weight)
@@ -147,7 +147,8 @@ def weigh(
         return 1.0, 0.0
     kept = [0, 1]
     while kept:
-        penalty = np.full(len(kept), 0.5 / COMMON_SPREAD**2)
+        # Tone is in units of the linear predictor, judgement is not.
+        penalty = 0.5 / (COMMON_SPREAD * np.array([1.0, family.unit])[kept]) ** 2
         model = ResponseModel(family, compute, penalty, fit_intercept=True)
         fit = fit_glm(model, np.ascontiguousarray(columns[:, kept]), y, weight, offset=offset)
         effects = fit.effects
