@@ -137,8 +137,8 @@ def run(workers: int | None, threads: int, kill: bool, folder: Path, output: Pat
         seconds = time.perf_counter() - before
     fitted = model.reader_.fitted
     texts = list(model.observed()[0].tokens.texts[:1000])
-    np.savez(output, tone=fitted.tone, themes=fitted.themes.themes, predictions=model.predict(texts))
-    return {"seconds": round(seconds, 1), "features": len(fitted.tone), "killed": kill and (folder / "killed").exists()}
+    np.savez(output, tone=fitted.words.tone, themes=fitted.themes.topics, predictions=model.predict(texts))
+    return {"seconds": round(seconds, 1), "features": len(fitted.features), "killed": kill and (folder / "killed").exists()}
 
 
 def warm(file: Path) -> None:

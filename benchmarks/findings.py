@@ -22,13 +22,15 @@ import numpy as np
 import pandas as pd
 from skill_data import SOURCES
 from sklearn.metrics import roc_auc_score
-from themes_data import LABEL_FILE, LEAST_LABELS, _agreed
+from themes_data import LABEL_FILE, LEAST_LABELS, agreed
 
 import textsignal as ts
 
 JUDGED = Path(__file__).parents[1] / "tests" / "judged"
-SEEDS, N_THEMES = (0, 1, 2), 14
+SEEDS, N_THEMES, DRAWS = (0, 1, 2), 14, 40
 SETS = dict(zip(("hotel", "short", "clothing", "kaggle", "long", "google", "wine"), SOURCES, strict=True))
+#: A text that judges nothing is predicted as near to the mean as this.
+NEAR = 0.15
 #: The set whose model reads the hand-written texts of a domain.
 DOMAINS = {"hotel": "hotel", "restaurant": "yelp", "fast food": "short", "food": "short", "clothing": "clothing", "local": "google"}
 
@@ -62,7 +64,7 @@ def train_side(folder: Path, name: str) -> tuple[list[str], np.ndarray]:
 def labels(folder: Path) -> None:
     """Kinds of labelled sentences, of the models of three seeds."""
     table = pd.read_csv(folder / f"{LABEL_FILE}.csv.gz")
-    polar = _agreed(table[table["polarity"].isin(["positive", "negative", "neutral"])], "polarity")
+    polar = agreed(table[table["polarity"].isin(["positive", "negative", "neutral"])], "polarity")
     rows = [judged_sentences(model(folder, "hotel", seed), polar) for seed in SEEDS]
     print(pd.DataFrame(rows, index=SEEDS).T.assign(mean=lambda t: t.mean(axis=1)).round(3).to_string())
 
@@ -97,7 +99,7 @@ def entities(folder: Path) -> None:
 
     table = pd.read_csv(folder / f"{LABEL_FILE}.csv.gz")
     table["entity"] = table["category"].str.split("#").str[0]
-    spoken = _agreed(table[table["entity"] != "NONE"], "entity")
+    spoken = agreed(table[table["entity"] != "NONE"], "entity")
     often = spoken["entity"].value_counts()
     spoken = spoken[spoken["entity"].isin(often[often >= LEAST_LABELS].index)]
     entity, rows = spoken["entity"].to_numpy(), []
@@ -117,8 +119,9 @@ def entities(folder: Path) -> None:
     print(pd.DataFrame(rows, index=SEEDS).T.assign(mean=lambda t: t.mean(axis=1)).round(3).to_string())
 
 
-def read_judged(name: str) -> dict[str, list[dict[str, Any]]]:
-    return tomllib.loads((JUDGED / f"{name}.toml").read_text(encoding="utf-8"))
+def read_judged(name: str, table: str = "case") -> list[dict[str, Any]]:
+    cases: list[dict[str, Any]] = tomllib.loads((JUDGED / f"{name}.toml").read_text(encoding="utf-8"))[table]
+    return cases
 
 
 def overlap(row: Any, text: str, part: str) -> int:
@@ -133,18 +136,24 @@ def part_of(table: pd.DataFrame, text: str, part: str) -> pd.DataFrame:
 
 
 def two_clauses(folder: Path) -> None:
-    """Whether the clause that complains is charged, and the one that praises is not."""
-    cases = read_judged("two_clauses")["case"]
-    right, wrong = [], []
+    """Whether the clause that complains is charged, and not the other."""
+    show("two clauses", *wrong_charges(folder))
+
+
+def wrong_charges(folder: Path) -> tuple[list[tuple[str, ...]], int]:
+    """Cases in which the wrong clause is charged, and the number of cases."""
+    cases, wrong = read_judged("two_clauses"), []
     for case in cases:
-        table = model(folder, DOMAINS[case["domain"]]).clauses([case["text"]])
-        verdict = charged(table, case)
-        right.append(verdict == "")
-        if verdict:
-            wrong.append((case["domain"], verdict, case["text"]))
+        problem = charged(model(folder, DOMAINS[case["domain"]]).clauses([case["text"]]), case)
+        if problem:
+            wrong.append((case["domain"], problem, case["text"]))
+    return wrong, len(cases)
+
+
+def show(what: str, wrong: Sequence[tuple[str, ...]], n: int) -> None:
     for each in wrong:
         print("  ", *each, sep=" | ")
-    print(f"two clauses: {sum(right)} of {len(right)} right")
+    print(f"{what}: {n - len(wrong)} of {n} right")
 
 
 def charged(table: pd.DataFrame, case: dict[str, Any]) -> str:
@@ -163,40 +172,44 @@ def charged(table: pd.DataFrame, case: dict[str, Any]) -> str:
 
 def verdicts(folder: Path) -> None:
     """Whether verdicts move no theme but the overall verdict."""
-    cases = read_judged("verdicts")["case"]
-    right, named, wrong = [], [], []
+    show("verdicts", *wrong_verdicts(folder))
+
+
+def wrong_verdicts(folder: Path) -> tuple[list[tuple[str, ...]], int]:
+    """Verdicts that move a theme, or are not separate from what is said before or after, and the number of cases."""
+    cases, wrong = read_judged("verdicts"), []
     for case in cases:
         table = model(folder, DOMAINS[case["domain"]]).clauses([case["text"]])
         own = part_of(table, case["text"], case["verdict"]["text"])
-        specific = part_of(table, case["text"], case["specific"]["text"])
-        right.append(not own.empty and bool((own["is_overall"] | (own["theme"] < 0)).all()))
-        named.append(not specific.empty and bool((~specific["is_overall"]).any()))
-        if not right[-1] or not named[-1]:
-            wrong.append((case["domain"], *own["label"], "/", *specific["label"], case["text"]))
-    for each in wrong:
-        print("  ", *each, sep=" | ")
-    print(f"verdicts: {sum(right)} of {len(right)} on the overall verdict; {sum(named)} specific clauses on a theme")
+        if own.empty or not (own["is_overall"] | (own["theme"] < 0)).all():
+            wrong.append((case["domain"], ", ".join(own["label"]) or "not cut", case["text"]))
+    return wrong, len(cases)
 
 
 def short(folder: Path) -> None:
     """Orderings of short texts, and bare mentions."""
-    judged = read_judged("short_texts")
-    right, bare, wrong = [], [], []
-    for case in judged["ordering"]:
+    show("orderings", *wrong_orderings(folder))
+    show("bare mentions", *wrong_mentions(folder))
+
+
+def wrong_orderings(folder: Path) -> tuple[list[tuple[str, ...]], int]:
+    cases, wrong = read_judged("short_texts", "ordering"), []
+    for case in cases:
         low, high = model(folder, DOMAINS[case["domain"]]).predict([case["lower"], case["higher"]])
-        right.append(bool(low < high))
-        if not right[-1]:
+        if low >= high:
             wrong.append((f"{low:.2f} {high:.2f}", case["lower"], case["higher"]))
-    for case in judged["bare"]:
-        fitted = model(folder, DOMAINS[case["domain"]])
-        (value,) = fitted.predict([case["text"]])
+    return wrong, len(cases)
+
+
+def wrong_mentions(folder: Path) -> tuple[list[tuple[str, ...]], int]:
+    """Texts that judge nothing and whose prediction is more than .15 from the mean."""
+    cases, wrong = read_judged("short_texts", "bare"), []
+    for case in cases:
+        (value,) = model(folder, DOMAINS[case["domain"]]).predict([case["text"]])
         mean = float(np.mean(train_side(folder, DOMAINS[case["domain"]])[1]))
-        bare.append(abs(value - mean) <= 0.15)
-        if not bare[-1]:
+        if abs(value - mean) > NEAR:
             wrong.append((f"{value:.2f} for {mean:.2f}", case["text"]))
-    for each in wrong:
-        print("  ", *each, sep=" | ")
-    print(f"short texts: {sum(right)} of {len(right)} orderings, {sum(bare)} of {len(bare)} bare mentions")
+    return wrong, len(cases)
 
 
 def skill(folder: Path) -> None:
@@ -227,20 +240,24 @@ def full_skill(folder: Path) -> None:
 
 
 def null(folder: Path) -> None:
-    """Slopes of the lexicon, and themes of a clear cost, when responses are permuted."""
+    """Slopes of the lexicon, and p values of costs, where responses have nothing to do with the texts."""
     for name in ("hotel", "short", "clothing"):
         texts, y = train_side(folder, name)
-        slopes, clear, themes = [], 0, 0
-        for draw in range(10):
-            fitted = ts.TextResponseModel(N_THEMES).fit(texts[:2000], np.random.default_rng(draw).permutation(y[:2000]))
-            slopes.append(fitted._first.fitted.words.slope)
-            table = fitted.drivers(interval=0.95)
-            clear += int((table["cost_p"] < 0.05).sum()) if "cost_p" in table else int((table["cost_low"] > 0).sum())
-            themes += len(table)
-        print(f"{name}: slopes {np.round(slopes, 4)}, {clear} of {themes} costs clear", flush=True)
+        slopes, p_values, clear = [], [], 0
+        for draw in range(DRAWS):
+            permuted = np.random.default_rng(draw).permutation(y[:2000])
+            fitted = ts.TextResponseModel(N_THEMES, random_state=draw).fit(texts[:2000], permuted)
+            effects = fitted.estimate_effects()
+            costs = effects.of("cost")
+            slopes.append(fitted.reader_.fitted.words.slope)
+            p_values.append(costs["p_value"].to_numpy())
+            clear += bool(effects.clear(costs).any())
+        low = np.mean(np.array(p_values) < 0.05)
+        print(f"{name}: largest slope {np.abs(slopes).max():.4f}; p < .05 for {low:.3f} of costs; ", end="")
+        print(f"a cost is called significant in {clear} of {DRAWS} draws", flush=True)
     table = pd.read_csv(folder / "wine_reviews_13k.csv.gz").dropna(subset=["price"])
-    fitted = ts.TextResponseModel(N_THEMES, family="gaussian").fit(table["description"].tolist(), np.log(table["price"]))
-    print("log price of wine:", fitted._first.fitted.words.slope)
+    fitted = ts.TextResponseModel(N_THEMES, family="gaussian").fit(table["text"].tolist(), np.log(table["price"]))
+    print(f"log price of wine: slope {fitted.reader_.fitted.words.slope:.4f}")
 
 
 QUESTIONS: dict[str, Callable[[Path], None]] = {

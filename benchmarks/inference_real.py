@@ -60,7 +60,7 @@ def aspects(replicate: int, folder: Path) -> dict[str, Any]:
     table = pd.read_csv(folder / "hotel_aspect_ratings_6k.csv.gz")
     model = ts.TextResponseModel(N_TOPICS, n_jobs=-1, random_state=0)
     model.fit(table["text"].astype(str).tolist(), table["overall"].to_numpy(float))
-    spoken = model.reader_.trained
+    spoken = model.reader_.known()
     hotels, number = np.unique(table["hotel_id"], return_inverse=True)
     rng = np.random.default_rng(0)
     choosing = rng.permutation(len(hotels)) < len(hotels) // 2
@@ -72,7 +72,7 @@ def aspects(replicate: int, folder: Path) -> dict[str, Any]:
         theme = int(
             np.argmax([_partial(spoken.tone[rows, k], own[rows], spoken.responses[rows]) for k in range(N_TOPICS)])
         )
-        counted = spoken.spoken[:, theme] & ~choosing[number] & ~np.isnan(own)
+        counted = spoken.mentioned[:, theme] & ~choosing[number] & ~np.isnan(own)
         frame = pd.DataFrame({"hotel": number, "tone": spoken.tone[:, theme], "own": own})[counted]
         means = frame.groupby("hotel").agg(tone=("tone", "mean"), own=("own", "mean"), n=("own", "size"))
         means = means[means["n"] >= FEWEST]

@@ -88,10 +88,10 @@ class Labelled:
 def read_labelled(folder: Path) -> Labelled:
     table = pd.read_csv(folder / f"{LABEL_FILE}.csv.gz")
     table["entity"] = table["category"].str.split("#").str[0]
-    spoken = _agreed(table[table["entity"] != "NONE"], "entity")
+    spoken = agreed(table[table["entity"] != "NONE"], "entity")
     often = spoken["entity"].value_counts()
     spoken = spoken[spoken["entity"].isin(often[often >= LEAST_LABELS].index)]
-    polar = _agreed(table[table["polarity"].isin(["positive", "negative"])], "polarity")
+    polar = agreed(table[table["polarity"].isin(["positive", "negative"])], "polarity")
     return Labelled(
         spoken["text"].tolist(),
         spoken["entity"].to_numpy(dtype=object),
@@ -100,7 +100,7 @@ def read_labelled(folder: Path) -> Labelled:
     )
 
 
-def _agreed(table: pd.DataFrame, column: str) -> pd.DataFrame:
+def agreed(table: pd.DataFrame, column: str) -> pd.DataFrame:
     """One row per sentence whose labels all say the same."""
     sentences = table.groupby("id").agg(
         text=("sentence", "first"), n=(column, "nunique"), **{column: (column, "first")}

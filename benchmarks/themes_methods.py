@@ -102,12 +102,13 @@ class FittedThemes:
 
     def sums(self, texts: Sequence[str]) -> np.ndarray:
         constant, parts = self.parts(texts)
-        by_sentence = [self.model.sentences(text)["contribution"].sum() for text in texts]
-        return constant + np.array([parts.sum(axis=1), by_sentence])
+        clauses = self.model.clauses(list(texts))
+        by_clause = np.bincount(clauses["text"], clauses["contribution"], len(texts))
+        return constant + np.array([parts.sum(axis=1), by_clause])
 
     def drivers(self, column: str) -> pd.Series:
         """A column of the table of drivers, in the order of contributions."""
-        labels = self.model.contributions([""]).columns.drop("constant")
+        labels = self.model.get_feature_names_out()
         return self.model.drivers().set_index("label")[column].loc[labels]
 
     def leading(self, n: int) -> list[list[str]]:
