@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from textsignal.data.rows import checked_texts
-from textsignal.text.clauses import clause_kinds
+from textsignal.text.clauses import clause_kinds, letter_kinds
 from textsignal.text.scanning import (
     APART,
     CONTRAST,
@@ -27,18 +27,38 @@ from textsignal.text.tokens import PAUSES, SCOPE, WORD_OR_PAUSE, SentenceTexts, 
 ENDINGS = frozenset(word[-2:] for word in TITLES | SHORT_FORMS)
 
 
+#: A word, a pause, or a letter that stands alone.
+PIECE = re.compile(rf"{WORD_OR_PAUSE.pattern}|\w")
+DASHES, SEMICOLONS = frozenset("-–—"), frozenset(";；")
+
+
 @dataclass(frozen=True)
 class Word:
-    """A word of a sentence; paused : True after a pause; kind : of clauses; start, end : in the normalised sentence."""
+    """A word of a sentence, with the pauses before it.
+
+    kind, alone : kinds of the word and of a letter that stands alone before it, of clauses.
+    begin, end : where a clause that starts at the word begins, and the word ends, in the normalised sentence. A letter
+        that stands alone is of the clause before, unless it joins or a pause is before it.
+    """
 
     word: str
-    paused: bool
+    pauses: frozenset
     kind: int
-    start: int
+    alone: int
+    begin: int
     end: int
 
+    @property
+    def paused(self):
+        """True after a pause."""
+        return bool(self.pauses)
+
     def has(self, kinds):
-        """True if it is of one of these kinds."""
+        """True if it is of one of these kinds, or the letter before it."""
+        return bool((self.kind | self.alone) & kinds)
+
+    def is_a(self, kinds):
+        """True if the word itself is of one of these kinds."""
         return bool(self.kind & kinds)
 
 
@@ -53,7 +73,7 @@ def read_sentences(texts, language="english", clean=str):
             sentence = re.sub(r"\s", " ", text[start:end])
             found = words_of(normalise(sentence), language)
             places = sources(sentence, merges)
-            firsts = [] if places is None else [p for p in range(len(found)) if cuts(found, language)[p]]
+            firsts = [] if places is None else [p for p, starts in enumerate(cuts(found, language)) if starts]
             clauses = [found[a:b] for a, b in zip([0, *firsts], [*firsts, len(found)], strict=True)]
             opened = False
             for number, clause in enumerate(clauses):
@@ -61,13 +81,10 @@ def read_sentences(texts, language="english", clean=str):
                 joined.append(APART if number == 0 else CONTRASTED if contrasts or opened else JOINED)
                 opened = number == 0 and contrasts
                 documents.append(document)
-                begin = start if number == 0 else start + places[clause[0].start][0]
+                begin = start if number == 0 else start + places[clause[0].begin][0]
                 stop = end
                 if number + 1 < len(clauses):
-                    last, after = clause[-1].end, clauses[number + 1][0].start
-                    plain = normalise(sentence)
-                    while last < after and plain[last] != " ":
-                        last += 1
+                    last = clause_end(normalise(sentence), clause[-1].end, clauses[number + 1][0].begin)
                     stop = start + places[last - 1][1]
                 spans.append((begin, stop))
                 left = 0
@@ -93,16 +110,28 @@ def read_sentences(texts, language="english", clean=str):
     )
 
 
+def clause_end(plain, behind, begin):
+    """End of a clause whose last word ends `behind`, before one that begins: with letters and punctuation there."""
+    last = max([i + 1 for i in range(behind, begin) if re.match(r"\w", plain[i])], default=behind)
+    space = plain.find(" ", last, begin)
+    return begin if space < 0 else space
+
+
 def words_of(plain, language):
     """Words of a normalised sentence."""
-    found, paused = [], False
-    for match in WORD_OR_PAUSE.finditer(f" {plain} "):
+    found, pauses, letters = [], set(), []
+    for match in PIECE.finditer(f" {plain} "):
         if match[0] in PAUSES:
-            paused = True
-            continue
-        kind = int(clause_kinds([match[0]], language)[0])
-        found.append(Word(match[0], paused, kind, match.start() - 1, match.end() - 1))
-        paused = False
+            pauses.add(match[0])
+            letters = []
+        elif WORD_OR_PAUSE.fullmatch(match[0]):
+            kind = int(clause_kinds([match[0]], language)[0])
+            alone = letter_kinds(language).get(ord(letters[-1][0]), 0) if letters else 0
+            first = (letters[:1] if pauses else letters[-1:] if alone else []) or [match]
+            found.append(Word(match[0], frozenset(pauses), kind, alone, first[0].start() - 1, match.end() - 1))
+            pauses, letters = set(), []
+        else:
+            letters.append(match)
     return found
 
 
@@ -120,40 +149,58 @@ def sources(sentence, merges):
 def cuts(words, language):
     """(words,) True for a word at which a new clause starts; see `scanning.cut_clauses`."""
     starts, first = [False] * len(words), 0
-    for p, word in enumerate(words):
-        clause = words[first:p]
-        if len(clause) < 2 or p + 1 == len(words):
-            continue
-        follows, last = not words[p + 1].paused, clause[-1]
-        has_verb = any(each.has(VERB) for each in clause)
-        judges = any(each.has(OPINION) for each in clause)
-        judged = judges and any(each.has(NAMING) for each in clause)
-        opinion = language not in JUDGING or judges or any(each.has(NEGATING) for each in clause)
-        after = words[p + 1] if word.has(JOINING) and follows else word
-        listed = last.has(OPINION) and after.has(OPINION) and not has_verb
-        if word.has(CONTRAST):
-            waiting = False
-            for each in clause:
-                waiting = (waiting or each.has(SUBJECT)) and not each.has(VERB)
-            holds = last.has(EXCEPTING) or last.has(VERB) or (waiting and last.has(OPINION))
-            starts[p] = opinion or (follows and has_verb and begins_with_subject(words, p + 1))
-            starts[p] &= word.paused or not holds
-        elif word.has(JOINING):
-            if p + 2 < len(words) and follows:
-                starts[p] = (has_verb or judged) and begins_with_subject(words, p + 1)
-                starts[p] |= judged and not listed and judges_thing(words, p + 1)
-        elif word.paused:
-            contrasts = any(each.has(CONTRAST) for each in clause)
-            starts[p] = (opinion or contrasts) and begins_with_subject(words, p)
-            starts[p] |= judged and not listed and judges_thing(words, p)
-        if starts[p]:
-            first = p
+    for p in range(len(words) - 1):
+        if p - first >= 2 and starts_clause(words, p, first, language):
+            starts[p], first = True, p
     return starts
 
 
-def begins_with_subject(words, p):
+def starts_clause(words, p, first, language):
+    """True if a new clause starts at word `p`, inside a clause that begins at word `first`."""
+    word, clause, last = words[p], words[first:p], words[p - 1]
+    has_verb = any(each.has(VERB) for each in clause)
+    judges = any(each.has(OPINION) for each in clause)
+    judged = judges and any(each.has(NAMING) for each in clause)
+    opinion = language not in JUDGING or judges or any(each.has(NEGATING) for each in clause)
+    dashed = bool(word.pauses & DASHES)
+    # What joins is a letter that stands alone before the word, or the word.
+    by_letter = bool(word.alone & (CONTRAST | JOINING))
+    joint, after = (word.alone, p) if by_letter else (word.kind, p + 1)
+    follows = by_letter or not words[p + 1].paused
+    follower = words[p + 1] if word.is_a(JOINING) and not words[p + 1].paused else word
+    listed = last.is_a(OPINION) and follower.is_a(OPINION) and not has_verb
+    if word.pauses & SEMICOLONS:
+        return True
+    if joint & CONTRAST:
+        holds = last.is_a(EXCEPTING | VERB) or (is_waiting(words[:p]) and last.is_a(OPINION))
+        new = opinion or dashed or (follows and has_verb and begins_with_subject(words, after, SUBJECT))
+        return new and (word.paused or not holds)
+    if joint & JOINING and after + 1 < len(words):
+        new = (has_verb or judged or word.paused) and begins_with_subject(words, after, SUBJECT)
+        return follows and (new or (judged and not listed and judges_thing(words, after)))
+    if not word.paused:
+        return False
+    subjects = SUBJECT | NAMING if has_verb else SUBJECT
+    ready = opinion or dashed or has_verb or any(each.has(CONTRAST) for each in clause)
+    return (
+        (ready and begins_with_subject(words, p, subjects))
+        or (((judged and not listed) or dashed) and judges_thing(words, p))
+        or ((has_verb or judged) and word.is_a(VERB | NEGATING))
+        or (dashed and word.is_a(OPINION) and begins_with_subject(words, p + 1, SUBJECT))
+    )
+
+
+def is_waiting(words):
+    """True if a subject waits for its verb."""
+    waiting = False
+    for word in words:
+        waiting = (waiting or word.has(SUBJECT)) and not word.has(VERB)
+    return waiting
+
+
+def begins_with_subject(words, p, subjects):
     """True if a subject starts at a word, and a verb follows within five, before a pause or a joining word."""
-    if not words[p].has(SUBJECT):
+    if not words[p].has(subjects):
         return False
     if words[p].has(VERB):
         return True
@@ -173,7 +220,7 @@ def judges_thing(words, p):
             break
         phrase.append(word)
     verbless = not any(word.has(VERB) for word in phrase)
-    return verbless and any(word.has(OPINION) for word in phrase) and any(word.has(NAMING) for word in phrase)
+    return verbless and any(word.is_a(OPINION) for word in phrase) and any(word.is_a(NAMING) for word in phrase)
 
 
 def sentence_spans(text):

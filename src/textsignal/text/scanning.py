@@ -384,8 +384,8 @@ def _with_room(lexicon, n_words, words, letters):  # type: ignore[no-untyped-def
 def _find_words(text, looks, n, places):  # type: ignore[no-untyped-def]
     """Write four numbers for each word of a normalised sentence into `places`; returns the number of words.
 
-    Start, ~start after a pause; end; place of a letter that stands alone before it, without a pause, else its start;
-    that letter, 0 if there is none, with `AFTER_SEMICOLON` or `AFTER_DASH` if the pause is one.
+    Start, ~start after a pause; end; place of the letter that stands alone before it, of the first after a pause, else
+    its start; that letter, the last, 0 if there is none, with `AFTER_SEMICOLON` or `AFTER_DASH` if the pause is one.
     """
     letter, letter_at, broken = 0, 0, 0
     n_found, p, paused = 0, 0, False
@@ -416,7 +416,7 @@ def _find_words(text, looks, n, places):  # type: ignore[no-untyped-def]
             p, paused, letter, broken = end, False, 0, 0
             continue
         if kind & WORD:
-            letter, letter_at = np.int64(text[_at(p)]), p
+            letter, letter_at = np.int64(text[_at(p)]), letter_at if paused and letter else p
         hyphen = (
             text[_at(p)] == _HYPHEN
             and (p == 0 or looks[_at(p - 1)] & SPACE)
@@ -489,13 +489,24 @@ def _spelt(letters, ends):  # type: ignore[no-untyped-def]
 
 
 @compile_loop
+def _clause_end(looks, behind, begin):  # type: ignore[no-untyped-def]
+    """End of a clause whose last word ends `behind`, before one that begins: with letters and punctuation there."""
+    last = begin
+    while last > behind and not looks[_at(last - 1)] & WORD:
+        last -= 1
+    while last < begin and not looks[_at(last)] & SPACE:
+        last += 1
+    return last
+
+
+@compile_loop
 def read_words(text, starts, ends, ready, characters):  # type: ignore[no-untyped-def]
     """Read words of sentences in `text`; those that are `ready` are normalised already.
 
     Returns (all words,) the number of each, ~ of it after a pause; (sentences + 1,) where each sentence begins in it;
-    the distinct words in UTF-8 and (distinct words + 1,) where each begins; (all words, 3) start of each word in its
-    sentence, end of it with the punctuation that follows, and start of a letter that stands alone before it; (all
-    words,) that letter, and the pause before it, as `_find_words` gives them.
+    the distinct words in UTF-8 and (distinct words + 1,) where each begins; (all words, 4) where a clause that starts
+    at each word begins in its sentence, and where the clause before ends, then both for one that starts at the letter
+    before it; (all words,) that letter, and the pause before it, as `_find_words` gives them.
     """
     kinds, normal = characters.kinds, characters.normal
     codes, indptr = np.empty(len(text) // 4 + 16, np.int32), np.zeros(len(starts) + 1, np.int64)
@@ -504,7 +515,7 @@ def read_words(text, starts, ends, ready, characters):  # type: ignore[no-untype
     lexicon = CompiledLexicon(slots, keys, np.zeros(room + 1, np.int64), np.empty(8 * room, np.uint32))
     plain, looks, places = np.empty(16, np.uint32), np.empty(16, np.uint32), np.empty(64, np.int64)
     last_eight, place, n_words = np.empty(16, np.uint64), ZERO, ZERO
-    sources, spans, before = np.empty(16, np.int32), np.empty(3 * len(codes), np.int32), np.empty(len(codes), np.int32)
+    sources, spans, before = np.empty(16, np.int32), np.empty(4 * len(codes), np.int32), np.empty(len(codes), np.int32)
     for i in range(len(starts)):
         size, n, last = ends[i] - starts[i], ZERO, np.uint64(0)
         if size > len(plain):
@@ -520,19 +531,17 @@ def read_words(text, starts, ends, ready, characters):  # type: ignore[no-untype
         n_found = _find_words(plain, looks, n, places)
         if place + n_found > len(codes):
             codes = grown(codes, place, place + n_found)
-            spans, before = grown(spans, 3 * place, 3 * len(codes)), grown(before, place, len(codes))
+            spans, before = grown(spans, 4 * place, 4 * len(codes)), grown(before, place, len(codes))
+        behind = ZERO
         for found in range(n_found):
-            first, end, own = places[_at(4 * found)], places[_at(4 * found + 1)], 3 * (place + found)
-            following = n
-            if found + 1 < n_found:
-                after = places[_at(4 * found + 4)]
-                following = ~after if after < 0 else after
-            while end < following and not looks[_at(end)] & SPACE:
-                end += 1
-            spans[_at(own)] = sources[_at(~first if first < 0 else first)]
-            spans[_at(own + 1)] = sources[_at(end - 1)] + 1
-            spans[_at(own + 2)] = sources[_at(places[_at(4 * found + 2)])]
-            before[_at(place + found)] = places[_at(4 * found + 3)]
+            first, letter, own = places[_at(4 * found)], places[_at(4 * found + 2)], 4 * (place + found)
+            # A letter that stands alone is of the clause before, unless a pause is before it.
+            begin = letter if first < 0 else first
+            end = _clause_end(looks, behind, begin)
+            spans[_at(own)], spans[_at(own + 1)] = sources[_at(begin)], sources[_at(max(end - 1, 0))] + 1
+            end = _clause_end(looks, behind, letter) if letter < begin else end
+            spans[_at(own + 2)], spans[_at(own + 3)] = sources[_at(letter)], sources[_at(max(end - 1, 0))] + 1
+            before[_at(place + found)], behind = places[_at(4 * found + 3)], places[_at(4 * found + 1)]
         words, n_letters = n_words + n_found, lexicon.ends[n_words] + n
         if 4 * words > len(lexicon.slots) or n_letters > len(lexicon.letters):
             lexicon = _with_room(lexicon, n_words, words, n_letters)
@@ -540,7 +549,7 @@ def read_words(text, starts, ends, ready, characters):  # type: ignore[no-untype
         place += n_found
         indptr[i + 1] = place
     data, spelt = _spelt(lexicon.letters, lexicon.ends[: n_words + 1])
-    return codes[:place].copy(), indptr, data, spelt, spans[: 3 * place].copy(), before[:place].copy()
+    return codes[:place].copy(), indptr, data, spelt, spans[: 4 * place].copy(), before[:place].copy()
 
 
 #: Kinds of words, one bit each: before which a contrast starts; that join clauses; that begin a subject; finite verbs;
@@ -587,10 +596,10 @@ def cut_clauses(codes, indptr, whole, kinds, alone, before, starts):  # type: ig
     whole : (sentences,) True for a sentence that is not cut; alone : (words,) kind of a letter that stands alone before
     each; before : (words,) as of `read_words`.
 
-    A clause starts after a semicolon, at a word of contrast, and at a joining word or after a pause if a subject and its
-    verb follow, or a thing and its judgement, and the words before hold the same. After a pause the subject may be a
-    thing without an article ("staff were rude"), or be missing ("would stay again", "never again"). Neither part is a
-    single word. Where words that judge are known, a clause before a contrast has one, or a negation, unless it has a
+    A clause starts after a semicolon, at a word of contrast, and at a joining word or after a pause if a subject and
+    its verb follow, or a thing and its judgement, and the words before hold the same. After a pause the subject may be
+    a thing without an article ("staff were rude"), or be missing ("would stay again", "never again"). Neither part is
+    a single word. Where words that judge are known, a clause before a contrast has one, or a negation, unless it has a
     verb and so does the next. A dash stands for more than a comma: what is before it may be anything.
     """
     n_cuts, listed_opinions = 0, False
@@ -634,7 +643,9 @@ def cut_clauses(codes, indptr, whole, kinds, alone, before, starts):  # type: ig
                     cut = cut or (thing and _judges_thing(codes, p, end, kinds, alone))
                     cut = cut or ((spoken or judged) and kind & (VERB | NEGATING) > 0)
                     # "Great food - shame the coffee was cold."
-                    cut = cut or (dashed and kind & OPINION > 0 and _starts_clause(codes, p + 1, end, kinds, alone, SUBJECT))
+                    cut = cut or (
+                        dashed and kind & OPINION > 0 and _starts_clause(codes, p + 1, end, kinds, alone, SUBJECT)
+                    )
             starts[p] = cut
             if cut:
                 seen, since = np.uint8(0), p
@@ -647,7 +658,7 @@ def cut_clauses(codes, indptr, whole, kinds, alone, before, starts):  # type: ig
 
 @compile_loop
 def split_spans(indptr, spans, starts, words, alone):  # type: ignore[no-untyped-def]
-    """Cut sentences at the words that are `starts`; words : (words, 3) as of `read_words`; alone : as in `cut_clauses`.
+    """Cut sentences at the words that are `starts`; words : (words, 4) as of `read_words`; alone : as in `cut_clauses`.
 
     Returns spans (clauses, 2), one after the other, indptr (clauses + 1,) and (clauses,) the sentence of each.
     """
@@ -660,8 +671,9 @@ def split_spans(indptr, spans, starts, words, alone):  # type: ignore[no-untyped
         begin = spans[2 * i]
         for p in range(indptr[i], indptr[i + 1]):
             if starts[p]:
-                of_clauses[2 * n], of_clauses[2 * n + 1] = begin, spans[2 * i] + words[3 * p - 2]
-                begin = spans[2 * i] + words[3 * p + (2 if alone[p] else 0)]
+                first = 4 * p + (2 if alone[p] else 0)
+                of_clauses[2 * n], of_clauses[2 * n + 1] = begin, spans[2 * i] + words[first + 1]
+                begin = spans[2 * i] + words[first]
                 sentences[n], ends[n + 1] = i, p
                 n += 1
         of_clauses[2 * n], of_clauses[2 * n + 1] = begin, spans[2 * i + 1]

@@ -496,7 +496,7 @@ BLOCK_BYTES = 1 << 20
 class ReadBlock:
     """Consecutive texts, read; `sentences` are the `sentence_ends` of `SentenceTexts`, `words` in Arrow's memory.
 
-    codes : (all words,) the number of each in `words`, ~ of it after a pause; places : (3 words,) and before : (words,)
+    codes : (all words,) the number of each in `words`, ~ of it after a pause; places : (4 words,) and before : (words,)
     as of `scanning.read_words`; joined : (sentences,) as in `SentenceTexts`, and before clauses are cut, 1 if it cannot
     be cut.
     """
@@ -547,7 +547,7 @@ def _read(encoded: Encoded, rows: tuple[int, int], characters: Characters, whole
     )
     spans, n_sentences = flat.reshape(-1, 2), np.diff(ends)
     positions = spans + np.repeat(begins[:-1], n_sentences)[:, None]
-    ready, whole = np.repeat(odd, n_sentences), np.zeros(len(spans), dtype=np.int8)
+    ready, uncut = np.repeat(odd, n_sentences), np.zeros(len(spans), dtype=np.int8)
     sources: list[tuple[int, NDArray[np.int32]]] = []
     if odd.any():
         normal: list[NDArray[np.uint32]] = []
@@ -558,7 +558,7 @@ def _read(encoded: Encoded, rows: tuple[int, int], characters: Characters, whole
                 codes_of, source = _normalised(own[start:end])
                 normal.append(codes_of)
                 sources.append((number, source))
-                whole[number] = len(source) != len(codes_of) + 1
+                uncut[number] = len(source) != len(codes_of) + 1
         starts = len(text) + starts_of([len(codes) for codes in normal])
         positions[ready] = np.stack([starts[:-1], starts[1:]], axis=1)
         text = np.concatenate([text, *normal])
@@ -569,11 +569,11 @@ def _read(encoded: Encoded, rows: tuple[int, int], characters: Characters, whole
         text, *np.ascontiguousarray(positions.T), ready, characters
     )
     for number, source in sources:
-        if not whole[number]:
-            here = slice(3 * indptr[number], 3 * indptr[number + 1])
+        if not uncut[number]:
+            here = slice(4 * indptr[number], 4 * indptr[number + 1])
             places[here] = source[places[here]]
     words = pa.LargeStringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))
-    return ReadBlock(ends, spans, codes, indptr, words, places, before, whole)
+    return ReadBlock(ends, spans, codes, indptr, words, places, before, uncut)
 
 
 def _normalised(sentence: str) -> tuple[NDArray[np.uint32], NDArray[np.int32]]:
