@@ -18,8 +18,12 @@ OWN = "auto"
 NEGATED_VALUE, INTENSIFIED_VALUE = -0.74, 0.3
 #: English comparatives. A negation does not turn them around: "could not be better" is praise, "no better" is not.
 COMPARATIVES = frozenset(
-    "better nicer kinder happier friendlier easier cleaner greater warmer calmer brighter safer smarter sweeter gentler "
-    "livelier prouder cuter neater luckier".split()
+    word
+    for words in (
+        "better nicer kinder happier friendlier easier cleaner greater warmer calmer brighter safer smarter sweeter",
+        "gentler livelier prouder cuter neater luckier",
+    )
+    for word in words.split()
 )
 
 
@@ -32,9 +36,10 @@ def general_polarity(language: str | None) -> Mapping[str, float]:
 def _vader() -> Mapping[str, float]:
     """Words of VADER (Hutto and Gilbert, 2014) that are words of ours, without function words and general words."""
     lines = files("vaderSentiment").joinpath("vader_lexicon.txt").read_text(encoding="utf-8").splitlines()
-    values = (line.split("\t")[:2] for line in lines if line)
+    values = dict(line.split("\t")[:2] for line in lines if line)
     without = stop_words("english") | GENERAL["english"] | OPINION["english"]
-    return {word: float(value) for word, value in values if words(word) == [word] and word not in without and not negates(word, "english")}
+    kept = (word for word in values if words(word) == [word] and not negates(word, "english"))
+    return {word: float(values[word]) for word in kept if word not in without}
 
 
 def lexicon_of(given: str | Mapping[str, float] | None, language: str | None) -> Mapping[str, float]:
@@ -48,7 +53,7 @@ def lexicon_of(given: str | Mapping[str, float] | None, language: str | None) ->
     if not isinstance(given, Mapping):
         kind = type(given).__name__
         raise InputError(f'lexicon must be "auto", None, or a mapping from words to values, not a {kind}')
-    values = {}
+    values: dict[str, float] = {}
     for word, value in given.items():
         if not isinstance(word, str) or len(words(word)) != 1:
             raise InputError(f"lexicon: {word!r} is not a single word")
