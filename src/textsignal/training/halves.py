@@ -22,7 +22,7 @@ from textsignal.compute.engines.local import local_compute
 from textsignal.compute.hashing import Keys, drawn
 from textsignal.errors import InputError
 from textsignal.text.tokenise import normalise
-from textsignal.training.theme_model import FittedThemes, Prepared, ThemeReading
+from textsignal.training.theme_model import FittedThemes, Prepared, ThemeReading, by_sentence
 from textsignal.training.themes import ThemeText, unit_vectors, word_vectors
 
 #: Label -> words that a theme starts from.
@@ -98,9 +98,10 @@ class ThemeHalves:
         sizes = np.sqrt(np.mean(tones**2, axis=1, keepdims=True))
         scaled = np.divide(tones, sizes, out=np.zeros_like(tones), where=sizes > 0)
         tone, seeds = np.sqrt(np.mean(scaled**2, axis=0)), _normalised(seed_words)
-        whole = ThemeText(prepared.dictionary.terms, tone[None], prepared.units, texts.documents, prepared.weight, seeds)
+        sentences, documents = by_sentence(prepared.units, texts)
+        whole = ThemeText(prepared.dictionary.terms, tone[None], sentences, documents, prepared.weight, seeds)
         text = whole.with_terms(whole.leading_terms(TERMS))
-        most = max(1, SENTENCES * len(texts) // max(len(texts.documents), 1))
+        most = max(1, SENTENCES * len(texts) // max(len(documents), 1))
         samples = [text.at(rows) for rows in halves(texts.keys, 2 * CUTS, seed, most)]
         vectors = engine.map(lambda sample: word_vectors(sample.units), samples)
         return cls(samples, vectors, whole.n_speaking)
