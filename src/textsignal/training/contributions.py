@@ -171,7 +171,8 @@ def fit_theme_effects(
 ) -> tuple[ThemeEffects, Family]:
     """Fit the GLM on themes; return its coefficients, and the family with its estimated parameters.
 
-    prevalence : (places,) shares of an average text; y : (texts,) encoded responses, NaN if missing; given : covariates and offset; None if absent.
+    prevalence : (places,) shares of an average text; y : (texts,) encoded responses, NaN if missing; given : covariates
+    and offset, None if absent.
     """
     tone, evidence, n_themes = texts.tone, texts.evidence, texts.tone.shape[1]
     given = Given.nothing(len(y)) if given is None else given
@@ -217,7 +218,7 @@ def _average(fit: GLMFit, columns: Vector, y: Vector, weight: Vector, offset: Ve
     if not known.any():
         return float(fit.intercept)
     means = fit.family.mean((fit.linear_predictor(columns) + offset)[known])
-    return float(fit.family.link(np.average(means, weights=weight[known])))
+    return float(fit.family.link(np.atleast_1d(np.average(means, weights=weight[known])))[0])
 
 
 def _one_gamma(

@@ -1,14 +1,14 @@
 """Judgement: how far the words of a clause praise or complain, wherever the clause stands.
 
-Tone is learnt from whole texts, so that it also tells apart the texts of different people: in bad reviews guests "called
-the front desk", which is no complaint. A clause is therefore judged by effects of its features that are learnt from
-clauses. Nobody has labelled them; three witnesses do, as log-odds of praise against complaint:
+Tone is learnt from whole texts, so that it also tells apart the texts of different people: in bad reviews guests
+"called the front desk", which is no complaint. A clause is therefore judged by effects of its features that are learnt
+from clauses. Nobody has labelled them; three witnesses do, as log-odds of praise against complaint:
 
     witness_u = TONE * tone of its words + LEXICON * what they are worth in general
     teacher_u = witness_u + NEIGHBOUR * (that of the clauses before and after it) + RESPONSE * (y_i - mean) / sd
 
-and a logistic GLM of the clause's features learns to agree with them, by the steps of `tone`. Features of clauses without
-a judgement get none from it, and words that the lexicon lacks get theirs from the clauses that they stand in.
+and a logistic GLM of the clause's features learns to agree with them, by the steps of `tone`. Features of clauses
+without a judgement get none from it, and words that the lexicon lacks get theirs from the clauses that they stand in.
 
     J_u = sum over occurrences in u of size_f e_f / root of the sum of size_f^2
 
@@ -126,7 +126,7 @@ def evidence_of(squares: Vector, spread: float, n_words: NDArray[np.int64]) -> V
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """Effects (features,) on the judgement of clauses, and (TONE_FOLDS, features) of fits that exclude texts of a fold."""
+    """Effects (features,) on the judgement of clauses, and (TONE_FOLDS, features) of fits that each exclude a fold."""
 
     effects: Vector
     fold_effects: Vector

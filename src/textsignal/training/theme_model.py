@@ -70,8 +70,8 @@ from textsignal.training.verdict import Verdict, best_themes, kinds_of, learn_ve
 
 #: Minimum number of texts with a feature, or with a content term; only one if there are at most FEW_TEXTS texts.
 LEAST_FEATURE, LEAST_TERM, FEW_TEXTS = 2, 3, 50
-#: What a unit of the lexicon is worth given the other words, as a share of what it is worth alone. Of .25, .5, .7 and 1,
-#: .5 and .7 predicted best on reviews of hotels, fast food and clothing, and on 500 and 1,000 of each.
+#: What a unit of the lexicon is worth given the other words, as a share of what it is worth alone. Of .25, .5, .7 and
+#: 1, .5 and .7 predicted best on reviews of hotels, fast food and clothing, and on 500 and 1,000 of each.
 GIVEN_WORDS = 0.6
 #: Texts that a thread reads for prediction at once: their numbers stay in its cache.
 BLOCK = 1024
@@ -218,7 +218,8 @@ class WordEffects:
         scale = sizes[found.features] / np.sqrt(squares[found.sentences])
         rows = texts.documents[found.sentences]
         judgement = self.judgement[found.features] * scale
-        evidence = read.evidence(np.bincount(found.sentences, judgement, len(texts.documents)), self.spread)
+        of_clauses = np.bincount(found.sentences, judgement, len(texts.documents)).astype(float)
+        evidence = read.evidence(of_clauses, self.spread)
         added = found.values * self.tone[found.features] + self.judged * judgement / np.diff(texts.sentence_ends)[rows]
         return np.asarray(evidence[rows] * added, dtype=float)
 
@@ -250,7 +251,7 @@ class FittedThemes:
     basis: str = ""
 
     def check(self) -> None:
-        """Raise ValueError if responses are not of the family, or shares do not add up: a stored model may be damaged."""
+        """Raise ValueError if responses are not of the family or shares do not add up: a file may be damaged."""
         self.family.encode(self.training.responses)
         shares = {"topics": self.topics, "themes.prevalence": self.themes.prevalence, "prevalence": self.prevalence}
         for name, values in shares.items():
@@ -357,7 +358,7 @@ class PartlyRead:
 
     def evidence(self, judgement: Vector, spread: float) -> Vector:
         """(texts,) how much each text tells; judgement : (clauses,)."""
-        squares = np.bincount(self.texts.documents, judgement**2, len(self.texts))
+        squares = np.bincount(self.texts.documents, judgement**2, len(self.texts)).astype(float)
         return evidence_of(squares, spread, self.texts.n_words)
 
     def _clauses(
@@ -367,9 +368,7 @@ class PartlyRead:
         tone = tone + words.judged * judgement / np.diff(texts.sentence_ends)[texts.documents]
         shared = with_neighbours(judgement, texts.joined, NEAR * words.spread)
         kinds, n_words = words.zone.kinds(shared, tone), np.diff(texts.indptr).astype(np.int32)
-        return Clauses(
-            texts.sentence_ends, places, n_words, evidence[texts.documents] * tone, kinds, evidence
-        ), shared
+        return Clauses(texts.sentence_ends, places, n_words, evidence[texts.documents] * tone, kinds, evidence), shared
 
 
 def read_features(texts: SentenceTexts, features: Features, engine: Engine) -> PartlyRead:
@@ -415,8 +414,8 @@ def places_of(
     compute: Compute,
 ) -> NDArray[np.int16]:
     """(clauses,) the theme of each; units : (clauses, terms) counts."""
-    sentences, names, n_themes = texts.between(0, len(texts)), names_of(terms, themes, verdict, language), len(themes.topics)
-    every = (sentences, 0, len(texts))
+    names, n_themes = names_of(terms, themes, verdict, language), len(themes.topics)
+    every = (texts.between(0, len(texts)), 0, len(texts))
     best = best_themes(themes.weights(units, compute), *every, units.indptr, units.indices, names, n_themes)
     scores, judges = verdict.of_words(texts.words)
     kinds, places = kinds_of(judges, refers_back(texts.words, language)), np.empty(len(texts.documents), np.int16)

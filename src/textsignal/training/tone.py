@@ -234,7 +234,8 @@ def tone_effects(
         """Mean of several runs if texts are few; step : applied to blocks first."""
         prepared = compute.engine.keep(lambda block: block.then(step), blocks)
         n_runs = max(1, min(MOST_RUNS, MANY // size.n_documents))
-        walks = [_Walk(size.weight / size.n_documents, scale, family, compute.kernels, batch, run) for run in range(n_runs)]
+        mean = size.weight / size.n_documents
+        walks = [_Walk(mean, scale, family, compute.kernels, batch, run) for run in range(n_runs)]
         return np.mean([_descend(prepared, size, each, start, compute) for each in walks], axis=0)
 
     effects = fit(ToneBlock.answered, responses.answered)
@@ -366,7 +367,7 @@ def _held_back_loss(block: ToneBlock, effects: Array, family: Family, kernels: K
 
 @dataclass(frozen=True, eq=False)
 class _Walk:
-    """Passes over blocks; mean : weight of a text; batch : texts whose slopes are taken together; run : of the draws."""
+    """Passes over blocks; mean : weight of a text; batch : texts whose slopes are taken together; run : of draws."""
 
     mean: float
     scale: _Scale

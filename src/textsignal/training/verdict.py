@@ -46,8 +46,8 @@ SEEN, OF_THESE, LISTED, MOST_LISTED = 100, 0.8, 1.0, 2
 NAMED = 0.5
 #: A clause that names no theme itself is a verdict if one of its words has this score: "one star is too many".
 CLEAR = 2.0
-#: Part of the weight of the themes of other clauses in its sentence that a clause shares. Of 0, .3, .4, .6 and 1, .4 and
-#: .6 agreed best with people's labels of hotel sentences and left two clauses on themes of their own.
+#: Part of the weight of the themes of other clauses in its sentence that a clause shares. Of 0, .3, .4, .6 and 1, .4
+#: and .6 agreed best with people's labels of hotel sentences and left two clauses on themes of their own.
 NEARBY = 0.5
 #: Fewest clauses with a word whose score is kept.
 LEAST_OFTEN = 3
@@ -110,7 +110,8 @@ def learn_verdict(
         scores, bias = np.log(more / less), float(np.log(share / (1 - share)))
         odds = np.asarray(present @ scores) + bias
         if fit + 1 < FITS:
-            guess = 1 / (1 + np.exp(-np.clip(odds + np.log(place / (1 - place)) - np.log(SHORT / (1 - SHORT)), -30, 30)))
+            odds = odds + np.log(place / (1 - place)) - np.log(SHORT / (1 - SHORT))
+            guess = 1 / (1 + np.exp(-np.clip(odds, -30, 30)))
     kept = np.flatnonzero(often >= LEAST_OFTEN)
     judges = (often >= OFTEN) & (np.abs(of_words) >= STRONG)
     return Verdict([texts.words[j] for j in kept.tolist()], scores[kept], judges[kept], bias)
@@ -156,7 +157,8 @@ def _place_guess(texts: SentenceTexts) -> Vector:
 def best_themes(weights, texts, first, last, indptr, indices, names, n_themes):  # type: ignore[no-untyped-def]
     """Return the theme of the content terms of clauses of texts `first` to `last`, and what names it: (clauses, 2).
 
-    The theme is -1 without terms in the sentence; 2 if a term of the clause names a theme, 1 if one of its sentence does.
+    The theme is -1 without terms in the sentence; 2 if a term of the clause names a theme, 1 if one of its sentence
+    does.
 
     weights : (clauses, themes or more); indptr, indices : content terms of the clauses; names : (terms,) True if one
     names a theme.
