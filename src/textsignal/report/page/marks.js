@@ -18,9 +18,19 @@ function make(tag, text, attributes = {}) {
 }
 
 // Class of a shade: "up" for better, "down" for worse; the stronger, the larger the share of the response's scale.
-function shade(page, points, scale) {
-  const part = Math.abs(points) / scale;
-  return `${page.better * points >= 0 ? "up" : "down"} s${part > 0.025 ? 3 : part > 0.006 ? 2 : 1}`;
+function shade(page, points, isBetter = page.better * points >= 0) {
+  const part = Math.abs(points) / page.scale;
+  return `${isBetter ? "up" : "down"} s${part > 0.025 ? 3 : part > 0.006 ? 2 : 1}`;
+}
+
+// Values rounded down or up, by the largest remainders, so that they add up to a total of so many digits.
+function addingUp(values, total, digits) {
+  const scaled = values.map((value) => value * 10 ** digits);
+  const down = scaled.map(Math.floor);
+  const missing = Math.max(0, Math.round(total * 10 ** digits - down.reduce((sum, value) => sum + value, 0)));
+  const order = range(down.length).sort((i, j) => down[i] - scaled[i] - (down[j] - scaled[j]) || i - j);
+  for (const i of order.slice(0, missing)) down[i] += 1;
+  return down.map((value) => value / 10 ** digits);
 }
 
 // Among parts of which the tab key reaches one, arrows go to the next and the one before.

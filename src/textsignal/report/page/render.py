@@ -27,7 +27,7 @@ from textsignal.reading.themes import Reading
 from textsignal.reading.words import UNPLACED
 from textsignal.report.page.charts import chart_specs, drawable
 from textsignal.report.page.library import library
-from textsignal.report.values.browser import LONGEST
+from textsignal.report.values.browser import LONGEST, STANCES, Browse
 from textsignal.report.values.comparisons import NOUNS, OtherResponses, other_responses, page_names
 from textsignal.report.values.data import ReportedModel, ReportedModels, ReportSettings
 from textsignal.report.values.prepare import ReportData, prepare
@@ -130,7 +130,7 @@ def render(report: ReportData) -> str:
         scripts=[Markup(script) for script in scripts],
         data=Markup(_json(_page_data(report))),
         model_data=Markup(_json(report.model)),
-        browse_data=Markup(_json({} if browse is None else {"groups": browse.groups, "columns": browse.columns})),
+        browse_data=Markup(_json({} if browse is None else _browse_data(browse))),
         labelled=LABELLED,
         few=FEW,
         on_paper=ON_PAPER,
@@ -220,6 +220,11 @@ def _page_data(report: ReportData) -> dict[str, Any]:
     }
     whole = _json([data, report.model])
     return data | {"id": hashlib.sha256(whole.encode()).hexdigest()[:16]}
+
+
+def _browse_data(browse: Browse) -> dict[str, Any]:
+    """Texts to look through, for the page's scripts."""
+    return {"groups": browse.groups, "columns": browse.columns, "stances": STANCES}
 
 
 def _json(value: Any) -> str:

@@ -10,9 +10,13 @@ function sentenceReader(given, normalise, kindOf) {
   const [pause, wordOrPause] = [pattern(rules.pause), pattern(rules.wordOrPause)];
   const [leading, trailing] = [pattern(`^[${rules.space}]+`, "u"), pattern(`[${rules.space}]+$`, "u")];
   const [titles, shortForms, pauses] = [rules.titles, rules.shortForms, rules.pauses].map((list) => new Set(list));
+  const breaks = new Map(Object.entries(rules.breaking).flatMap(([kind, signs]) => signs.map((sign) => [sign, rules.breaks[kind]])));
+  const letters = new Map(Object.entries(given.clauses.letters));
+  const [isLetter, toLastLetter] = [pattern(`^${rules.letter}$`, "u"), pattern(`^.*${rules.letter}`, "su")];
   const negations = new Set(given.negations.words);
   const functionWords = new Set(given.functionWords);
   const held = pattern(rules.held, "u");
+  const [startsWithDigit, isDigits] = [pattern(`^[${rules.digit}]`, "u"), pattern(`^[${rules.digit}]+$`, "u")];
   const spaces = pattern(`[${rules.space}]`);
   const { cutClauses, splitSpans, joinClauses } = clauseCutter(given);
 
@@ -28,11 +32,11 @@ function sentenceReader(given, normalise, kindOf) {
     if (last === null) return false;
     const name = last[0].toLowerCase();
     const following = codes(text.slice(stop + 1, stop + 17)).slice(0, 8).join("").replace(leading, "");
-    if (titles.has(name)) return name !== "no" || /^\p{Nd}/u.test(following);
+    if (titles.has(name)) return name !== "no" || startsWithDigit.test(following);
     if (shortForms.has(name)) return !/^\p{Uppercase}/u.test(following);
     const before = text.slice(start, from + last.index);
     const isInitial = /^\p{L}$/u.test(name) && /^\p{Uppercase}$/u.test(last[0]);
-    const isNumber = /^\p{Nd}+$/u.test(name) && codes(before).length < 4 && /^[ \t([\-*•]*$/u.test(before);
+    const isNumber = isDigits.test(name) && codes(before).length < 4 && /^[ \t([\-*•]*$/u.test(before);
     return isInitial || isNumber;
   }
 
@@ -124,29 +128,36 @@ function sentenceReader(given, normalise, kindOf) {
   const joinsBefore = (letter) => !/^[\0-\x7f]/.test(letter) && (/^[\p{M}\u1160-\u11ff]/u.test(letter.normalize("NFKD")) || normalise(letter) === "");
   const isOdd = (text) => codes(text).some((letter) => letter.normalize("NFKC").includes("Σ") || (joinsBefore(letter) && normalise(letter) !== ""));
 
-  // Words of a sentence; paused: after a pause; start, end: its place in the sentence, with the punctuation behind it.
-  // isWhole: these are unknown, so the sentence cannot be cut.
+  // End of a clause whose last word ends `behind`, before one that begins: with letters and punctuation there.
+  function clauseEnd(plain, behind, begin) {
+    const last = behind + (toLastLetter.exec(plain.slice(behind, begin))?.[0].length ?? 0);
+    const space = plain.indexOf(" ", last);
+    return space < 0 || space > begin ? begin : space;
+  }
+
+  // Words of a sentence; paused: after a pause; alone: kind of a letter that stands alone before it; start, before: where a
+  // clause that starts with it begins in the sentence, and where the clause before ends. A letter that stands alone is of
+  // the clause before, unless it joins or a pause is before it. isWhole: these are unknown, so the sentence cannot be cut.
   function words(sentence, odd) {
     const plain = normalise(sentence.replace(spaces, " "));
+    const of = sources(sentence, plain, odd);
     const found = [];
-    let paused = false;
+    let [paused, broken, single, behind] = [false, 0, [], 0];
     for (const { 0: name, index } of plain.matchAll(wordOrPause)) {
       if (pauses.has(name)) {
-        paused = true;
+        [paused, single] = [true, []];
+        broken |= breaks.get(name) ?? 0;
+      } else if (isLetter.test(name)) {
+        single.push({ name, index });
       } else if (name !== "\n") {
-        found.push({ name, paused, first: index, behind: index + name.length });
-        paused = false;
+        const alone = letters.get(single.at(-1)?.name) ?? 0;
+        const begin = (paused ? single[0] : alone ? single.at(-1) : undefined)?.index ?? index;
+        const word = { name, paused, broken, alone, kind: clauseKind(name), negates: negates(name) };
+        found.push(of === null ? word : { ...word, start: of.starts[begin], before: of.ends[clauseEnd(plain, behind, begin) - 1] });
+        [paused, broken, single, behind] = [false, 0, [], index + name.length];
       }
     }
-    const of = sources(sentence, plain, odd);
-    const placed = found.map(({ name, paused: isPaused, first, behind }, p) => {
-      const following = p + 1 < found.length ? found[p + 1].first : plain.length;
-      let end = behind;
-      while (end < following && plain[end] !== " ") end += 1;
-      const word = { name, paused: isPaused, kind: clauseKind(name), negates: negates(name) };
-      return of === null ? word : { ...word, start: of.starts[first], end: of.ends[end - 1] };
-    });
-    return { words: placed, isWhole: of === null };
+    return { words: found, isWhole: of === null };
   }
 
   // Words of a clause; under: follows a negation; negated: also not a function word.

@@ -1,4 +1,4 @@
-// "Read the texts": texts that can be searched and filtered, in pages, their sentences marked.
+// "Read the texts": texts that can be searched and filtered, in pages, their clauses marked.
 // They are unpacked when the section comes near the screen or is first used.
 "use strict";
 
@@ -7,7 +7,6 @@ function browseTexts(page, names) {
   const section = document.getElementById("texts");
   if (section === null) return null;
   const PER_PAGE = 20;
-  const STANCES = { praise: 2, complaints: 3 }; // of report.values.browser
   const place = (id) => document.getElementById(id);
   const fields = {};
   for (const name of ["words", "theme", "tone", "level", "group", "order"]) fields[name] = place(`find-${name}`);
@@ -27,8 +26,8 @@ function browseTexts(page, names) {
     const columns = Object.fromEntries(Object.keys(given.columns).map((name, i) => [name, buffers[i]]));
     const lines = (name, separator = "\n") => new TextDecoder().decode(columns[name]).split(separator);
     const texts = lines("texts", "\u0001").map((text) => text.split("\u0002"));
-    let sentences = 0;
-    const firsts = texts.map((pieces) => (sentences += pieces.length - 1) - pieces.length + 1);
+    let clauses = 0;
+    const firsts = texts.map((pieces) => (clauses += pieces.length - 1) - pieces.length + 1);
     const stances = new Uint8Array(columns.stances);
     return {
       n: texts.length,
@@ -45,20 +44,27 @@ function browseTexts(page, names) {
       heldOut: new Uint8Array(columns.heldOut),
       left: new Uint32Array(columns.left),
       stance: (i, theme) => stances[i * names.size + theme],
+      stances: given.stances,
       themes: new Uint16Array(columns.themes),
-      points: new Float32Array(columns.points),
+      kinds: new Int8Array(columns.kinds),
+      points: new Float64Array(columns.points),
     };
+  }
+
+  // Whether a text mentions a theme in this way.
+  function speaks(i, theme, way) {
+    const { mention, praise, complaints } = known.stances;
+    const how = known.stance(i, theme);
+    const [good, bad] = [(how & praise) > 0, (how & complaints) > 0];
+    const isSo = { praise: good, complaints: bad, both: good && bad, neutral: !good && !bad };
+    return (how & mention) > 0 && (isSo[way] ?? true);
   }
 
   // Numbers of the texts that match all filters.
   function fitting() {
     const [theme, level, group, wanted] = [asked("theme"), asked("level"), asked("group"), words()];
-    const stance = STANCES[asked("tone")];
     const fits = (i) => {
-      if (theme !== "") {
-        const how = known.stance(i, Number(theme));
-        if (how === 0 || (stance !== undefined && how !== stance)) return false;
-      }
+      if (theme !== "" && !speaks(i, Number(theme), asked("tone"))) return false;
       if (level !== "" && known.levels[i] !== Number(level)) return false;
       if (group !== "" && known.groups[i] !== Number(group)) return false;
       return wanted.every((word) => known.folded[i].includes(word));
@@ -66,7 +72,7 @@ function browseTexts(page, names) {
     return range(known.n).filter(fits);
   }
 
-  // Contribution of the sentences about a theme to a text's prediction.
+  // Contribution of the clauses about a theme to a text's prediction.
   function about(i, theme) {
     let sum = 0;
     for (let u = known.firsts[i]; u < known.firsts[i] + known.texts[i].length - 1; u += 1) {
@@ -74,11 +80,11 @@ function browseTexts(page, names) {
     }
     return sum;
   }
-  const bySentences = () => asked("theme") !== "";
+  const byClauses = () => asked("theme") !== "";
   function inOrder(chosen) {
     const direction = Number(asked("order"));
     if (direction === 0) return chosen;
-    const value = bySentences() ? (i) => about(i, Number(asked("theme"))) : (i) => parseFloat(known.predictions[i].replace("−", "-"));
+    const value = byClauses() ? (i) => about(i, Number(asked("theme"))) : (i) => parseFloat(known.predictions[i].replace("−", "-"));
     const values = new Map(chosen.map((i) => [i, value(i)]));
     return chosen.sort((a, b) => direction * (values.get(a) - values.get(b)) || a - b);
   }
@@ -93,27 +99,29 @@ function browseTexts(page, names) {
     return escaped.length === 0 ? null : new RegExp(`(${escaped.sort((a, b) => b.length - a.length).join("|")})`, "giu");
   }
 
-  // A sentence, shaded by its tone; with a theme chosen, only sentences about it are shaded and named.
-  function sentence(text, u, pattern) {
-    const [theme, points] = [known.themes[u], known.points[u]];
+  const nameOf = (theme) => names.get(theme) ?? page.unplaced;
+
+  // A clause, shaded by its tone unless it is neutral; with a theme chosen, only clauses about it are shaded and named.
+  function clause(text, u, pattern) {
+    const [theme, points, kind] = [known.themes[u], known.points[u], known.kinds[u]];
     const isAsked = asked("theme") === String(theme);
-    const isPlain = inSteps(page, points) === inSteps(page, 0) || (asked("theme") !== "" && !isAsked);
-    const look = isPlain ? "plain" : shade(page, points, page.scale);
-    const marked = make("mark", "", { class: `shaded ${look}`, "data-sentence": u, tabindex: -1 });
+    const isPlain = kind === 0 || (asked("theme") !== "" && !isAsked);
+    const look = isPlain ? "plain" : shade(page, points, kind > 0);
+    const marked = make("mark", "", { class: `shaded ${look}`, "data-clause": u, tabindex: -1 });
     marked.append(...withHits(text, pattern));
     if (!isAsked) return [marked];
     const label = make("small", "", { class: `label ${look}` });
-    label.append(make("bdi", names.get(theme), { "data-name": theme }), ` ${inSteps(page, points)}`);
+    label.append(make("bdi", nameOf(theme), { "data-name": theme }), ` ${inSteps(page, points)}`);
     return [label, " ", marked];
   }
 
   // Themes that a text complains about, and themes that it praises.
   function judged(i) {
     const parts = [];
-    for (const [title, stance, direction] of [[page.ways[0], STANCES.complaints, "down"], [page.ways[1], STANCES.praise, "up"]]) {
-      const themes = page.themes.filter((theme) => known.stance(i, theme.number) === stance);
+    for (const [title, way, look] of [[page.ways[0], "complaints", "down"], [page.ways[1], "praise", "up"]]) {
+      const themes = page.themes.filter((theme) => speaks(i, theme.number, way));
       if (themes.length === 0) continue;
-      parts.push(make("b", `${title}: `, { class: direction }));
+      parts.push(make("b", `${title}: `, { class: look }));
       themes.forEach((theme, k) => {
         parts.push(k > 0 ? "; " : "", make("bdi", names.get(theme.number), { "data-name": theme.number }));
       });
@@ -141,7 +149,7 @@ function browseTexts(page, names) {
         return;
       }
       const [space] = /^\s*/u.exec(piece);
-      text.append(space, ...sentence(piece.slice(space.length), known.firsts[i] + u, pattern));
+      text.append(space, ...clause(piece.slice(space.length), known.firsts[i] + u, pattern));
     });
     text.querySelector(".shaded")?.setAttribute("tabindex", 0);
     if (known.left[i] > 0) text.append(" … ", make("small", `(${count(known.left[i])} more characters)`));
@@ -160,7 +168,7 @@ function browseTexts(page, names) {
     hide();
     list.replaceChildren(...found.slice(from, from + PER_PAGE).map((i) => shown(i, pattern)));
     const ordered = asked("order") !== "" && found.length > 0;
-    const by = bySentences() ? "the contribution of their sentences about it" : `predicted ${page.noted}`;
+    const by = byClauses() ? "the contribution of their clauses about it" : `predicted ${page.noted}`;
     status.textContent = found.length === 0 ? `None of ${count(known.n)} texts matches.` : `${count(found.length)} of ${count(known.n)} texts`;
     place("found-order").textContent = ordered ? `by ${by}` : "";
     const last = Math.ceil(found.length / PER_PAGE);
@@ -185,12 +193,13 @@ function browseTexts(page, names) {
   const ready = () => (unpacking ??= unpack().then((texts) => (known = texts)));
   const searched = () => (known === null ? ready().then(search) : search());
 
-  // Show the theme of the sentence that is pointed at.
+  // Show the theme and kind of the clause that is pointed at.
   function point(event) {
     const marked = event.target.closest?.(".shaded");
     if (!marked) return;
-    const u = Number(marked.dataset.sentence);
-    tooltip.replaceChildren(make("bdi", names.get(known.themes[u])), `: ${inSteps(page, known.points[u])} ${page.unit}`);
+    const u = Number(marked.dataset.clause);
+    const effect = `${inSteps(page, known.points[u])} ${page.unit}`;
+    tooltip.replaceChildren(make("bdi", nameOf(known.themes[u])), `, ${page.kinds[1 + known.kinds[u]]}: ${effect}`);
     tooltip.hidden = false;
     const [line] = marked.getClientRects();
     const widest = document.documentElement.clientWidth - tooltip.offsetWidth - 8;

@@ -25,10 +25,11 @@ async function themesModel(given) {
   const scores = new Float64Array(packed.scores);
   const column = new Map([...new Uint32Array(packed.terms)].map((word, j) => [word, j]));
   const [themes, termWeights, names] = [floats("themes"), floats("termWeights"), new Uint8Array(packed.names)];
+  const toneless = new Set(given.toneless);
   const K = given.nThemes;
   const { weights } = inference(given, themes, K);
   const read = sentenceReader(given, normalise, (name) => clauseKinds[number.get(name)]);
-  const { placeClauses, withNeighbours, evidenceOf, kindOf } = clauseJudge(given, K);
+  const { bestThemes, placeClauses, withNeighbours, evidenceOf, kindOf } = clauseJudge(given, K);
   const family = responseFamilies[given.family.name](given.family);
   const sum = (values) => values.reduce((a, b) => a + b, 0);
 
@@ -80,8 +81,8 @@ async function themesModel(given) {
     }));
   }
 
-  // The theme of the content terms of a clause, -1 if there is none, and whether one of them names a theme.
-  function best({ words }) {
+  // Weights of the themes in a clause by its content terms, and whether one of them names a theme.
+  function themesOf({ words }) {
     const counts = new Map();
     for (const { name } of words) {
       const j = column.get(number.get(name));
@@ -89,8 +90,7 @@ async function themesModel(given) {
     }
     const columns = [...counts.keys()].sort((a, b) => a - b);
     const { w } = weights({ columns, values: columns.map((j) => counts.get(j) * termWeights[j]) });
-    const most = Math.max(...w);
-    return { theme: most > 0 ? w.indexOf(most) : -1, names: columns.some((j) => names[j] > 0), hasTerms: columns.length > 0 };
+    return { w, names: columns.some((j) => names[j] > 0), hasTerms: columns.length > 0 };
   }
 
   function ofWord(name) {
@@ -102,11 +102,13 @@ async function themesModel(given) {
   function predict(string) {
     const clauses = read.clauses(withoutMarkup(string).read);
     const found = weigh(occurrences(clauses), clauses.length);
-    const bests = clauses.map(best);
-    const places = placeClauses(clauses, bests, ofWord);
+    const [themed, joined] = [clauses.map(themesOf), clauses.map((clause) => clause.joined)];
+    const best = bestThemes(themed.map(({ w }) => w), themed.map((clause) => clause.names), joined);
+    const places = placeClauses(clauses, best, ofWord);
     const judgement = clauses.map(() => 0);
     found.forEach((each) => (judgement[each.clause] += each.judgement));
-    const evidence = evidenceOf(sum(judgement.map((own) => own * own)));
+    const nWords = sum(clauses.map(({ words }) => words.length));
+    const evidence = evidenceOf(sum(judgement.map((own) => own * own)), nWords);
     // Tone of each word, before evidence; a phrase is split equally between its two words.
     const wordTones = clauses.map(({ words }) => words.map(() => 0));
     const known = clauses.map(({ words }) => words.map(() => false));
@@ -118,8 +120,7 @@ async function themesModel(given) {
       if (isPhrase) wordTones[clause][word - 1] += added / 2;
     }
     const tones = wordTones.map(sum);
-    const shared = withNeighbours(judgement, clauses.map(({ joined }) => joined));
-    const nWords = sum(clauses.map(({ words }) => words.length));
+    const shared = withNeighbours(judgement, joined);
     const parts = clauses.map((clause, u) => {
       const [theme, share] = [places[u], clause.words.length / Math.max(nWords, 1)];
       const tone = given.gamma[theme] * evidence * tones[u];
@@ -135,7 +136,7 @@ async function themesModel(given) {
     const contributions = range(K + 2).map((k) => tone[k] + given.beta[k] * shares[k] * evidence);
     const baseline = given.average + evidence * (given.constant - given.average);
     const eta = baseline + sum(contributions);
-    const slope = slopeOf(family, baseline, eta, given.same);
+    const slope = slopeOf(family, baseline, eta, Math.max(given.same, given.rounded * Math.abs(baseline)));
     return {
       eta,
       mean: family.mean(eta),
@@ -143,7 +144,7 @@ async function themesModel(given) {
       probabilities: family.probabilities?.(eta) ?? null,
       shares,
       evidence,
-      unknown: found.length === 0 && !bests.some(({ hasTerms }) => hasTerms),
+      unknown: found.length === 0 && !themed.some(({ hasTerms }) => hasTerms),
       contributions,
       baseline,
       baselineMean: family.mean(baseline),
@@ -166,7 +167,7 @@ async function themesModel(given) {
   }
 
   function unknownWords(clauses, known) {
-    const unknown = clauses.flatMap(({ words }, u) => words.filter((_, i) => !known[u][i]));
+    const unknown = clauses.flatMap(({ words }, u) => words.filter(({ name }, i) => !known[u][i] && !toneless.has(name)));
     return [...new Set(unknown.map(shown))];
   }
 

@@ -5,70 +5,85 @@
 function tryTexts(model, page, names, draw) {
   const field = document.getElementById("try-text");
   const result = document.getElementById("try-result");
-  const scale = page.scale;
   const percent = (value, digits = 0) => `${(100 * value).toFixed(digits)}%`;
   const MOST_NAMED = 6; // words
   const HINT = document.getElementById("try-without").textContent;
-  // Means in steps of the unit; a difference that is written as more than nothing.
+  // Means in steps of the unit, as they are shown; a difference that is shown as more than nothing.
   const level = (mean) => (page.steps * mean).toFixed(page.digits);
-  const written = (value) => 2 * page.steps * Math.abs(value) >= 10 ** -page.digits;
+  const isShown = (value) => 2 * Math.abs(value) >= 10 ** -page.digits;
   const say = (id, text) => (document.getElementById(id).textContent = text);
-  const number = (value) => make("td", inSteps(page, value), { class: "number" });
+  const number = (value) => make("td", signed(value, page.digits), { class: "number" });
+  const nameOf = (theme) => names.get(theme) ?? page.unplaced;
+  // Points in steps of the unit, rounded so that they add up to what is shown of their sum.
+  const shares = (points, total) => addingUp(points.map((value) => page.steps * value), total, page.digits);
 
-  // The words that a value is mostly made of.
-  const behind = (terms, valueOf) =>
-    terms
-      .map((term) => ({ term: term.term, value: valueOf(term) }))
-      .filter((term) => written(term.value))
-      .sort((a, b) => Math.abs(b.value) - Math.abs(a.value))
-      .slice(0, 5)
-      .map((term) => `${term.term} (${inSteps(page, term.value)})`)
-      .join(", ");
+  // Contributions of the words of clauses in points; a word that occurs more than once has one.
+  function wordsOf(clauses, slope) {
+    const found = new Map();
+    for (const { words, added } of clauses) {
+      words.forEach((word, i) => found.set(model.shown(word), (found.get(model.shown(word)) ?? 0) + added[i] * slope));
+    }
+    return [...found];
+  }
+  const listed = (parts) =>
+    parts
+      .filter(([, value]) => isShown(value))
+      .sort(([, a], [, b]) => Math.abs(b) - Math.abs(a))
+      .map(([name, value]) => `${name} (${signed(value, page.digits)})`);
 
   function clear() {
     result.hidden = true;
-    const written = ["mean", "words", "marked", "unknown", "sentences", "rows", "constant", "sum"];
+    const written = ["mean", "words", "marked", "unknown", "clauses", "all", "rows", "constant", "sum"];
     for (const name of written) document.getElementById(`try-${name}`).replaceChildren();
     draw("levels", null);
     draw("contributions", null);
   }
 
-  function showSentences(found, marked) {
-    const rows = found.sentences.map((sentence, u) => {
+  // What all clauses, and all themes, add to the baseline, as it is shown.
+  const difference = (found) => Number(level(found.mean)) - Number(level(found.baselineMean));
+
+  // Clauses with their words: each row adds up, and so does the column.
+  function showClauses(found, marked) {
+    const points = shares(found.clauses.map(({ contribution }) => contribution * found.slope), difference(found));
+    const rows = found.clauses.map((clause, u) => {
       const row = document.createElement("tr");
-      const points = sentence.contribution * found.slope;
       const quoted = make("td", "", { dir: "auto" });
-      const text = marked.filter((piece) => piece.sentence === u).map((piece) => piece.text).join("").trim();
-      quoted.append(make("span", text, { class: `sentence ${shade(page, points, scale)}` }));
-      row.append(quoted, make("td", names.get(sentence.theme)), number(points));
+      const text = marked.filter((piece) => piece.clause === u).map((piece) => piece.text).join("").trim();
+      const look = clause.kind === 0 ? "" : ` ${shade(page, points[u] / page.steps, page.better * clause.kind > 0)}`;
+      const words = wordsOf([clause], found.slope);
+      const parts = [...words, ["its theme", clause.speaking * found.slope]];
+      const rounded = shares(parts.map(([, value]) => value), points[u]);
+      const behind = listed(parts.map(([name], i) => [name, rounded[i]]));
+      quoted.append(make("span", text, { class: `clause${look}` }), make("small", behind.join(", ")));
+      row.append(quoted, make("td", nameOf(clause.theme)), make("td", page.kinds[1 + page.better * clause.kind]), number(points[u]));
       return row;
     });
-    document.getElementById("try-sentences").replaceChildren(...rows);
+    document.getElementById("try-clauses").replaceChildren(...rows);
+    say("try-all", signed(difference(found), page.digits));
   }
 
   function showThemes(found) {
-    const order = page.themes
-      .map((theme) => ({
-        theme: theme.number,
-        label: names.get(theme.number),
-        value: found.contributions[theme.number] * found.slope,
-        share: found.shares[theme.number],
-      }))
-      .sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
-    const shown = order.filter((theme, i) => i === 0 || theme.share >= 0.005 || written(theme.value));
+    const order = found.contributions
+      .map((contribution, theme) => ({ theme, label: nameOf(theme), points: contribution * found.slope, share: found.shares[theme] }))
+      .filter(({ theme, share }) => names.has(theme) || share > 0)
+      .sort((a, b) => Math.abs(b.points) - Math.abs(a.points));
+    const rounded = shares(order.map(({ points }) => points), difference(found));
+    order.forEach((theme, i) => (theme.value = rounded[i]));
+    const shown = order.filter(({ share, value }, i) => i === 0 || share >= 0.005 || isShown(value));
     const bars = shown.slice(0, 12).map((theme, place) => ({
       ...theme,
-      value: page.steps * theme.value,
       place,
-      words: `${inSteps(page, theme.value)} ${page.unit}`,
+      words: `${signed(theme.value, page.digits)} ${page.unit}`,
       part: percent(theme.share),
     }));
     draw("contributions", bars);
-    const rows = order.map((theme) => {
+    const rows = order.map(({ theme, label, share, value }) => {
       const row = document.createElement("tr");
-      const name = make("th", `${theme.label} `, { scope: "row" });
-      name.append(make("small", behind(found.terms, (term) => term.byTheme[theme.theme] * found.slope)));
-      row.append(name, make("td", percent(theme.share), { class: "number" }), number(theme.value));
+      const name = make("th", `${label} `, { scope: "row" });
+      const words = wordsOf(found.clauses.filter((clause) => clause.theme === theme), found.slope);
+      const behind = words.map(([word, points]) => [word, page.steps * points]);
+      name.append(make("small", listed(behind).slice(0, 5).join(", ")));
+      row.append(name, make("td", percent(share), { class: "number" }), number(value));
       return row;
     });
     document.getElementById("try-rows").replaceChildren(...rows);
@@ -112,7 +127,7 @@ function tryTexts(model, page, names, draw) {
       if (!isTaken) at += piece.text.length;
       if (!piece.known || piece.text === "") return document.createTextNode(piece.text);
       const points = here?.text === piece.text ? here.contribution * found.slope : 0;
-      const look = isTaken ? "taken" : shade(page, points, scale);
+      const look = isTaken ? "taken" : shade(page, points);
       const title = isTaken ? "removed" : `${inSteps(page, points, 1)} ${page.unit}`;
       return make("mark", piece.text, { class: look, title, role: "button", "aria-pressed": isTaken, "data-piece": i, tabindex: -1 });
     });
@@ -174,7 +189,7 @@ function tryTexts(model, page, names, draw) {
     draw("levels", levels);
     showThemes(found);
     const marked = model.marked(text, found);
-    showSentences(found, marked);
+    showClauses(found, marked);
     showWords(found, marked);
     showWithout(found);
     result.hidden = false;

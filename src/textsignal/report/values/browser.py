@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 
 from textsignal.compute.kernels.reference import EPSILON, FIRST_STEPS, MOST_OF_THE_WAY
 from textsignal.insight.examples import clause_contributions
-from textsignal.insight.explanation import SAME, slope_of
+from textsignal.insight.explanation import ROUNDED, SAME, slope_of
 from textsignal.reading.themes import ThemeReader
 from textsignal.report.values.data import Floats
 from textsignal.report.values.texts import ReportTexts, sample
 from textsignal.report.values.wording import mean_response, one_line, visible
-from textsignal.text import cleaning, clauses, sentences, tokenise, tokens
-from textsignal.text.clauses import clause_kinds, refers_back
+from textsignal.text import cleaning, clauses, scanning, sentences, tokenise, tokens
+from textsignal.text.clauses import clause_kinds, letter_kinds, refers_back
 from textsignal.text.features import NEGATED, NEGATED_PHRASE, NOT, PHRASE_SIZE, WORD
 from textsignal.text.scanning import (
     APART,
@@ -40,11 +40,11 @@ from textsignal.text.scanning import (
     SUBJECT,
     VERB,
 )
-from textsignal.text.tokenise import GENERAL, NEGATIONS, negates, stop_words
+from textsignal.text.tokenise import GENERAL, NEGATIONS, function_words_of, negates, stop_words
 from textsignal.training.inference import MAX_ITER
-from textsignal.training.judgement import NEAR, OPPOSED, SHARED, TELLING
+from textsignal.training.judgement import LONG, NEAR, OPPOSED, SHARED, TELLING
 from textsignal.training.theme_model import FittedThemes, WordEffects, names_of
-from textsignal.training.verdict import JUDGES, REFERS, kinds_of
+from textsignal.training.verdict import CLEAR, JUDGES, NAMED, NEARBY, REFERS, kinds_of
 
 #: Families that the page's scripts implement.
 FAMILIES = (
@@ -59,9 +59,16 @@ _UNLISTED = "?"
 NEXT_TEXT, CLAUSE_END = "\x01", "\x02"
 #: What a text does about a theme, one bit each: a text may both praise it and complain about it.
 MENTION, PRAISE, COMPLAINT = 1, 2, 4
+STANCES = {"mention": MENTION, "praise": PRAISE, "complaints": COMPLAINT}
 _LETTER = r"\p{L}\p{N}_"
 #: Python's white space, inside a class.
 SPACE = r"\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+#: Digits by `str.isdigit`, inside a class, that are no decimal ones: superscripts, in circles, in brackets.
+DIGITS = (
+    "\u00b2\u00b3\u00b9\u1369-\u1371\u19da\u2070\u2074-\u2079\u2080-\u2089\u2460-\u2468\u2474-\u247c\u2488-\u2490\u24ea"
+    "\u24f5-\u24fd\u24ff\u2776-\u277e\u2780-\u2788\u278a-\u2792\U00010a40-\U00010a43\U00010e60-\U00010e68"
+    "\U00011052-\U0001105a\U0001f100-\U0001f10a"
+)
 #: Python's classes that JavaScript can only name as a whole: letters, and letters and digits.
 _WHOLE = {r"[^\W\d_]": r"[\p{L}\p{Nl}\p{No}]", r"[^\W_]": r"[\p{L}\p{N}]"}
 _INSIDE = {r"\w": _LETTER, r"\s": SPACE, r"\d": r"\p{Nd}"}
@@ -97,12 +104,17 @@ SENTENCE_RULES = {
     "held": javascript(sentences.HELD.pattern),
     "pause": javascript(sentences.PAUSE.pattern),
     "space": SPACE,
+    "digit": rf"\p{{Nd}}{DIGITS}",
     "titles": sorted(sentences.TITLES),
     "shortForms": sorted(sentences.SHORT_FORMS),
     "longest": sentences.LONGEST,
     "part": sentences.PART,
-    "wordOrPause": javascript(tokens.WORD_OR_PAUSE.pattern),
+    # A letter that stands alone is no word, but may join two clauses, or be a subject.
+    "wordOrPause": javascript(rf"{tokens.WORD_OR_PAUSE.pattern}|\w"),
+    "letter": javascript(r"\w"),
     "pauses": sorted(tokens.PAUSES),
+    "breaks": {"dash": scanning.AFTER_DASH, "semicolon": scanning.AFTER_SEMICOLON},
+    "breaking": {"dash": [*sentences.DASHES], "semicolon": [*";；"]},
     "scope": tokens.SCOPE,
 }
 
@@ -138,6 +150,7 @@ def browser_model(reader: ThemeReader, added: float = 0.0) -> dict[str, Any] | N
         "mostOfTheWay": MOST_OF_THE_WAY,
         "epsilon": EPSILON,
         "same": SAME,
+        "rounded": ROUNDED,
         "sentences": SENTENCE_RULES,
         "negations": {
             "words": sorted(NEGATIONS.get(language, ())),
@@ -145,8 +158,15 @@ def browser_model(reader: ThemeReader, added: float = 0.0) -> dict[str, Any] | N
             "endings": [part for part in ("n't",) if negates(f"?{part}", language)],
         },
         "functionWords": sorted(stop_words(model.language)),
+        "toneless": sorted(function_words_of(model.language)),
         "clauses": _clause_rules(language),
-        "verdict": {"bias": float(model.verdict.bias), "kinds": {"judges": int(JUDGES), "refers": int(REFERS)}},
+        "verdict": {
+            "bias": float(model.verdict.bias),
+            "named": NAMED,
+            "clear": CLEAR,
+            "nearby": NEARBY,
+            "kinds": {"judges": int(JUDGES), "refers": int(REFERS)},
+        },
         "judgement": _judgement(model.words),
         "not": NOT,
         "phraseSize": PHRASE_SIZE,
@@ -184,6 +204,7 @@ def _clause_rules(language: str) -> dict[str, Any]:
     return {
         "kinds": {name: int(kind) for name, kind in kinds.items()},
         "joined": {"apart": int(APART), "joined": int(JOINED), "contrasted": int(CONTRASTED)},
+        "letters": {chr(letter): kind for letter, kind in letter_kinds(language).items()},
         "unlisted": int(clause_kinds([_UNLISTED], language)[0]) if listed else None,
         "listsOpinions": bool(np.any(clause_kinds(sorted(listed), language) & OPINION)),
     }
@@ -199,6 +220,7 @@ def _judgement(words: WordEffects) -> dict[str, Any]:
         "shared": SHARED,
         "opposed": OPPOSED,
         "telling": TELLING,
+        "long": LONG,
     }
 
 
@@ -293,7 +315,8 @@ def texts_to_browse(reader: ThemeReader, texts: ReportTexts) -> Browse | None:
         "stances": packed(stances.astype(np.uint8)),
         "themes": packed(unseen.places[chosen].astype("<u2")),
         "kinds": packed((texts.naming.better * unseen.kinds[chosen]).astype(np.int8)),
-        "points": packed(_points(reader, texts, rows)[chosen].astype("<f4")),
+        # In double precision: clauses add up to what the cards say of their themes.
+        "points": packed(_points(reader, texts, rows)[chosen].astype("<f8")),
         "left": packed(np.array(left, dtype="<u4")),
     }
     if names:
