@@ -28,7 +28,7 @@ from textsignal.training.glm import GLMFit, ResponseModel, dispersion_of, fit_gl
 
 #: Standard deviations of gammas around their common one, and of betas around 0, a priori; the latter in
 #: units of the linear predictor.
-GAMMA_SPREAD, BETA_SPREAD = 0.3, 0.2
+GAMMA_SPREAD, BETA_SPREAD = 0.3, 0.3
 #: Prior standard deviation of the common gamma around 0: wide, but bounds gamma if out-of-fold tone is close to 0.
 COMMON_SPREAD = 3.0
 #: A common gamma of fewer standard errors than this is set to 0.
