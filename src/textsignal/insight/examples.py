@@ -20,8 +20,8 @@ from textsignal.training.theme_model import Clauses, ThemeReading
 LEAST_WORDS, MOST_WORDS = 4, 40
 #: A clause with this many content terms counts half as typical as a long one.
 FEW_TERMS = 2
-#: Judgements are capped at this quantile of a theme's clauses, as extremes are not typical; and an example of a complaint
-#: or of praise is this many times as far from 0 as the neutral zone.
+#: Judgements are capped at this quantile of a theme's clauses, as extremes are not typical; and an example of a
+#: complaint or of praise is this many times as far from 0 as the neutral zone.
 EXTREME, WELL_OUTSIDE = 0.9, 1.5
 #: Texts with a high or low response are chosen from this many times `n` of the most typical ones.
 TYPICAL = 5
@@ -30,45 +30,58 @@ TYPICAL = 5
 KINDS, DIRECTIONS = {1: "praise", 0: "neutral", -1: "complaint"}, {1: "raises", 0: "neutral", -1: "lowers"}
 
 
-def clause_contributions(reading: ThemeReading, clauses: Clauses, effects: ThemeEffects) -> tuple[Vector, Vector]:
+def clause_contributions(
+    reading: ThemeReading, clauses: Clauses, effects: ThemeEffects, rows: NDArray[np.int64] | None = None
+) -> tuple[Vector, Vector]:
     """Return (clauses,) contributions of the tone and of the theme of each clause to the linear predictor.
 
     gamma_k * its tone,        beta_k * its share of its text's words
+
+    rows : numbers of clauses; None for all.
     """
-    texts, places = reading.texts, clauses.places
-    words = clauses.words / np.maximum(texts.n_words, 1)[texts.documents]
-    return effects.gamma[places] * clauses.tone, effects.beta[places] * words * clauses.evidence[texts.documents]
+    texts, of = reading.texts, slice(None) if rows is None else rows
+    places, documents = clauses.places[of], texts.documents[of]
+    words = clauses.words[of] / np.maximum(texts.n_words, 1)[documents]
+    return effects.gamma[places] * clauses.tone[of], effects.beta[places] * words * clauses.evidence[documents]
 
 
 def clause_table(
-    reading: ThemeReading, effects: ThemeEffects, labels: Sequence[str], better: int, unseen: Clauses | None = None
+    reading: ThemeReading,
+    effects: ThemeEffects,
+    labels: Sequence[str],
+    better: int,
+    unseen: Clauses | None = None,
+    among: tuple[int, int] | None = None,
 ) -> pd.DataFrame:
-    """Return one row per clause of all texts.
+    """Return one row per clause of all texts, or of some.
 
     Columns: text (its position), clause, start, end (in the text), theme (-1 if unplaced), label, is_overall, kind,
     judgement (log-odds of praise against complaint), tone and speaking (contributions of its tone and of its theme),
     contribution (both).
 
-    better : 1 if more of the response is better, -1 if less is, 0 if neither; unseen : clauses by tone that has not seen
-    the responses, None for that of all texts.
+    better : 1 if more of the response is better, -1 if less is, 0 if neither.
+    unseen : clauses by tone that has not seen the responses, None for that of all texts.
+    among : the first of the texts, and the one after the last; None for all.
     """
     clauses = reading.clauses if unseen is None else unseen
     texts, n_themes = reading.texts, len(labels)
-    tone, speaking = clause_contributions(reading, clauses, effects)
-    names, places = np.array([*labels, UNPLACED], dtype=object), clauses.places
+    first, last = among or (0, len(texts))
+    rows = np.arange(texts.sentence_ends[first], texts.sentence_ends[last])
+    tone, speaking = clause_contributions(reading, clauses, effects, rows)
+    names, places = np.array([*labels, UNPLACED], dtype=object), clauses.places[rows]
     kinds = DIRECTIONS if better == 0 else KINDS
     of_kinds = np.array([kinds[-1], kinds[0], kinds[1]], dtype=object)
     return pd.DataFrame(
         {
-            "text": texts.documents,
-            "clause": _clauses(reading, np.arange(len(places))),
-            "start": texts.spans[:, 0],
-            "end": texts.spans[:, 1],
+            "text": texts.documents[rows],
+            "clause": _clauses(reading, rows),
+            "start": texts.spans[rows, 0],
+            "end": texts.spans[rows, 1],
             "theme": np.where(places < n_themes, places, -1).astype(np.int64),
             "label": names[places],
             "is_overall": places == n_themes - 1,
-            "kind": of_kinds[1 + clauses.kinds * (better or 1)],
-            "judgement": reading.judgement * (better or 1),
+            "kind": of_kinds[1 + clauses.kinds[rows] * (better or 1)],
+            "judgement": clauses.judgement[rows] * (better or 1),
             "tone": tone,
             "speaking": speaking,
             "contribution": tone + speaking,
@@ -88,7 +101,7 @@ def find_clauses(
     tone, speaking = clause_contributions(reading, reading.clauses, effects)
     if kind is not None:
         least = WELL_OUTSIDE * (zone.high if kind > 0 else -zone.low)
-        strength = kind * reading.judgement
+        strength = kind * reading.clauses.judgement
         clear = (score > 0) & (reading.clauses.kinds == kind) & (strength > least)
         extreme = np.quantile(strength[clear], EXTREME) if clear.any() else 1.0
         score = np.where(clear, score * np.minimum(strength / max(extreme, 1e-12), 1), 0.0)
@@ -99,7 +112,7 @@ def find_clauses(
             "row": documents,
             "clause": _clauses(reading, rows),
             "response": responses[documents],
-            "judgement": reading.judgement[rows],
+            "judgement": reading.clauses.judgement[rows],
             "contribution": (tone + speaking)[rows],
         }
     )

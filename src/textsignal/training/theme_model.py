@@ -83,7 +83,8 @@ class Clauses:
 
     ends : (texts + 1,) where each text's clauses begin; places : (clauses,) theme of each; words : number of words.
     tone : (clauses,) contribution to the linear predictor at face value; kinds : 1 if it raises the response, -1 if it
-        lowers it, 0 if neutral. Both are out of fold for texts of training, so independent of their response.
+        lowers it, 0 if neutral; judgement : log-odds of praise against complaint. All are out of fold for texts of
+        training, so independent of their response.
     evidence : (texts,) how much each text tells, from 0 to 1.
     """
 
@@ -92,6 +93,7 @@ class Clauses:
     words: NDArray[np.int32] = field(metadata=rule(shape=("clauses",), least=0))
     tone: Vector = field(metadata=rule(shape=("clauses",)))
     kinds: NDArray[np.int8] = field(metadata=rule(shape=("clauses",), least=-1, most=1))
+    judgement: Vector = field(metadata=rule(shape=("clauses",)))
     evidence: Vector = field(metadata=rule(shape=("documents",), least=0, most=1))
 
     @property
@@ -128,7 +130,7 @@ class Clauses:
 
     def then(self, other: Clauses) -> Clauses:
         """Concatenate with the clauses of further texts."""
-        names = ("places", "words", "tone", "kinds", "evidence")
+        names = ("places", "words", "tone", "kinds", "judgement", "evidence")
         joined = {name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in names}
         return Clauses(np.concatenate([self.ends, self.ends[-1] + other.ends[1:]]), **joined)
 
@@ -180,15 +182,17 @@ class ThemeTraining:
     def unseen(self, reading: ThemeReading) -> Clauses:
         """Return clauses by tone that has not seen the texts' responses: out of fold for texts of training."""
         own, seen = self.clauses, reading.clauses
-        tone, kinds, evidence = seen.tone.copy(), seen.kinds.copy(), seen.evidence.copy()
+        tone, kinds, judgement = seen.tone.copy(), seen.kinds.copy(), seen.judgement.copy()
+        evidence = seen.evidence.copy()
         row_of = {key: row for row, key in enumerate(self.keys.tolist())}
         ends = seen.ends
         for text, key in enumerate(reading.texts.keys.tolist()):
             row = row_of.get(key)
             if row is not None and ends[text + 1] - ends[text] == own.ends[row + 1] - own.ends[row]:
                 here, there = slice(ends[text], ends[text + 1]), slice(own.ends[row], own.ends[row + 1])
-                tone[here], kinds[here], evidence[text] = own.tone[there], own.kinds[there], own.evidence[row]
-        return replace(seen, tone=tone, kinds=kinds, evidence=evidence)
+                tone[here], kinds[here], judgement[here] = own.tone[there], own.kinds[there], own.judgement[there]
+                evidence[text] = own.evidence[row]
+        return replace(seen, tone=tone, kinds=kinds, judgement=judgement, evidence=evidence)
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,7 +294,7 @@ class ThemeReading:
     """Reading of texts by a model. Words add up to clauses, clauses to themes, themes to the linear predictor.
 
     occurrences, values : features in the texts, and (occurrences,) what each adds to the tone of its clause.
-    clauses : by the effects of all texts; judgement : (clauses,) log-odds of praise against complaint.
+    clauses : by the effects of all texts.
     tone, shares : (texts, places) tone about each theme, and share of the text.
     units : (clauses, terms) counts of content terms.
     """
@@ -299,7 +303,6 @@ class ThemeReading:
     occurrences: Occurrences
     values: Vector
     clauses: Clauses
-    judgement: Vector
     tone: Vector
     shares: Vector
     units: sp.csr_array = field(repr=False)
@@ -343,8 +346,8 @@ class PartlyRead:
         """(clauses,) fit 0 for each."""
         return np.zeros(len(self.texts.documents), np.int64)
 
-    def clauses(self, places: NDArray[np.int16], words: WordEffects, sizes: Vector) -> tuple[Clauses, Vector]:
-        """Return clauses in their places, and (clauses,) the judgement of each, shared with its neighbours."""
+    def clauses(self, places: NDArray[np.int16], words: WordEffects, sizes: Vector) -> Clauses:
+        """Return clauses in their places."""
         tone = self.occurrences.tone_of_sentences(words.tone[None], self.one_fit)
         judgement = self.occurrences.judgement_of_sentences(sizes, words.judgement[None], self.one_fit)
         return self._clauses(places, words, tone, judgement)
@@ -354,21 +357,20 @@ class PartlyRead:
         fits = of.folds[self.texts.documents]
         tone = self.occurrences.tone_of_sentences(of.fold_tone, fits)
         judgement = self.occurrences.judgement_of_sentences(sizes, of.fold_judgement, fits)
-        return self._clauses(places, of.words, tone, judgement)[0]
+        return self._clauses(places, of.words, tone, judgement)
 
     def evidence(self, judgement: Vector, spread: float) -> Vector:
         """(texts,) how much each text tells; judgement : (clauses,)."""
         squares = np.bincount(self.texts.documents, judgement**2, len(self.texts)).astype(float)
         return evidence_of(squares, spread, self.texts.n_words)
 
-    def _clauses(
-        self, places: NDArray[np.int16], words: WordEffects, tone: Vector, judgement: Vector
-    ) -> tuple[Clauses, Vector]:
+    def _clauses(self, places: NDArray[np.int16], words: WordEffects, tone: Vector, judgement: Vector) -> Clauses:
         texts, evidence = self.texts, self.evidence(judgement, words.spread)
         tone = tone + words.judged * judgement / np.diff(texts.sentence_ends)[texts.documents]
         shared = with_neighbours(judgement, texts.joined, NEAR * words.spread)
         kinds, n_words = words.zone.kinds(shared, tone), np.diff(texts.indptr).astype(np.int32)
-        return Clauses(texts.sentence_ends, places, n_words, evidence[texts.documents] * tone, kinds, evidence), shared
+        tone = evidence[texts.documents] * tone
+        return Clauses(texts.sentence_ends, places, n_words, tone, kinds, shared, evidence)
 
 
 def read_features(texts: SentenceTexts, features: Features, engine: Engine) -> PartlyRead:
@@ -441,10 +443,10 @@ def readings_of(
     """Return a reading of texts for each effects of words; n_rows : themes, with the overall verdict."""
 
     def reading(words: WordEffects) -> ThemeReading:
-        clauses, judgement = read.clauses(places, words, sizes)
+        clauses = read.clauses(places, words, sizes)
         values, n_places = words.values(read, sizes), n_rows + 1
         tone, shares = clauses.by_theme(clauses.tone, n_places), clauses.shares(n_places)
-        return ThemeReading(read.texts, read.occurrences, values, clauses, judgement, tone, shares, units)
+        return ThemeReading(read.texts, read.occurrences, values, clauses, tone, shares, units)
 
     return [reading(words) for words in effects]
 
