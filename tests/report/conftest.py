@@ -1,9 +1,10 @@
 """Report of a small model, and how the browser opens them: without network."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page
 from small_reviews import HELD_OUT, N_TRAINING, REVIEWS, SETTINGS, write_report
@@ -13,9 +14,21 @@ from textsignal import TextResponseModel
 
 @pytest.fixture(scope="session")
 def model() -> TextResponseModel:
-    """A fitted model of themes."""
+    """A fitted model of themes with effects in single precision, which the page has: both must agree to 1e-10."""
     themes = TextResponseModel(6, levels=(1, 5), n_jobs=1)
-    return themes.fit(REVIEWS.texts[:N_TRAINING], REVIEWS.ratings[:N_TRAINING])
+    return single(themes.fit(REVIEWS.texts[:N_TRAINING], REVIEWS.ratings[:N_TRAINING]))
+
+
+def single(model: TextResponseModel) -> TextResponseModel:
+    """Round the effects of words, and the themes, of a model to single precision."""
+
+    def rounded(values: object, *names: str) -> object:
+        return replace(values, **{name: np.float64(np.float32(getattr(values, name))) for name in names})
+
+    fitted = model.reader_.fitted
+    words, themes = rounded(fitted.words, "tone", "judgement"), rounded(fitted.themes, "topics", "term_weights")
+    model.reader_ = replace(model.reader_, fitted=replace(fitted, words=words, themes=themes))
+    return model
 
 
 @dataclass

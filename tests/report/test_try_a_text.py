@@ -1,6 +1,8 @@
 """Try a text: the page's numbers are Python's."""
 
+import re
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -60,55 +62,88 @@ def explained(model, text):
 
 def test_predictions_are_those_of_python(tried):
     page, model = tried
-    python = model.predictions(TEXTS)
+    python, reading = model.predictions(TEXTS), model.read(TEXTS).clauses
     assert len(page) == 200
-    np.testing.assert_allclose([text["mean"] for text in page], python.mean, rtol=0, atol=1e-6)
-    np.testing.assert_allclose([text["eta"] for text in page], python.eta, rtol=0, atol=1e-6)
-    np.testing.assert_allclose([text["probabilities"] for text in page], python.probabilities, rtol=0, atol=1e-6)
+    np.testing.assert_allclose([text["mean"] for text in page], python.mean, rtol=0, atol=1e-10)
+    np.testing.assert_allclose([text["eta"] for text in page], python.eta, rtol=0, atol=1e-10)
+    np.testing.assert_allclose([text["probabilities"] for text in page], python.probabilities, rtol=0, atol=1e-10)
     assert [text["unknown"] for text in page] == python.unknown.tolist()
     assert python.unknown[:3].all()
-    shares = model.read(TEXTS).predictions.shares
-    np.testing.assert_allclose([text["shares"] for text in page], shares, rtol=0, atol=1e-5)
+    np.testing.assert_allclose([text["shares"] for text in page], reading.shares, rtol=0, atol=1e-10)
+    np.testing.assert_allclose([text["evidence"] for text in page], reading.clauses.evidence, rtol=0, atol=1e-10)
 
 
 def test_contributions_are_those_of_python_and_add_up(tried):
     page, model = tried
     for text, found in list(zip(TEXTS, page, strict=True))[:60]:
         by_theme = explained(model, text).themes.set_index("theme")["contribution"].sort_index()
-        np.testing.assert_allclose(found["contributions"], by_theme, rtol=0, atol=1e-6)
+        *themes, unplaced = found["contributions"]
+        np.testing.assert_allclose([unplaced, *themes], by_theme, rtol=0, atol=1e-10)
         parts = found["baseline"] + sum(found["contributions"])
-        np.testing.assert_allclose(parts, found["eta"], atol=1e-9)
+        np.testing.assert_allclose(parts, found["eta"], rtol=0, atol=1e-10)
 
 
 def test_points_are_those_of_python_and_add_up_to_the_prediction(tried):
     page, model = tried
     for text, found in list(zip(TEXTS, page, strict=True))[:60]:
         expected = explained(model, text)
-        assert found["slope"] == pytest.approx(expected.slope, abs=1e-6)
-        assert found["baselineMean"] == pytest.approx(expected.baseline_prediction, abs=1e-6)
+        assert found["slope"] == pytest.approx(expected.slope, abs=1e-8)
+        assert found["baselineMean"] == pytest.approx(expected.baseline_prediction, abs=1e-10)
         points = sum(found["contributions"]) * found["slope"]
         assert found["baselineMean"] + points == pytest.approx(found["mean"], abs=1e-9)
 
 
-def test_sentences_are_those_of_python(tried):
+def test_clauses_are_those_of_python(tried):
     page, model = tried
+    signs = {"praise": 1, "neutral": 0, "complaint": -1}
+    n_themes = len(model.themes())
     for text, found in zip(TEXTS, page, strict=True):
-        sentences = explained(model, text).sentences
-        assert [sentence["theme"] for sentence in found["sentences"]] == sentences["theme"].tolist()
-        for name in ("share", "tone", "speaking", "contribution"):
-            here = [sentence[name] for sentence in found["sentences"]]
-            np.testing.assert_allclose(here, sentences[name], rtol=0, atol=1e-6)
+        clauses = explained(model, text).clauses
+        places = [clause["theme"] if clause["theme"] < n_themes else -1 for clause in found["clauses"]]
+        assert places == clauses["theme"].tolist()
+        assert [clause["kind"] for clause in found["clauses"]] == clauses["kind"].map(signs).tolist()
+        for name in ("judgement", "tone", "speaking", "contribution"):
+            here = [clause[name] for clause in found["clauses"]]
+            np.testing.assert_allclose(here, clauses[name], rtol=0, atol=1e-10)
         assert found["unknownWords"] == list(explained(model, text).unknown_words)
         here = {term["term"]: term["contribution"] for term in found["terms"]}
         expected = explained(model, text).words.set_index("word")["contribution"]
         assert here.keys() == set(expected.index)
-        np.testing.assert_allclose([here[word] for word in expected.index], expected, rtol=0, atol=1e-6)
+        np.testing.assert_allclose([here[word] for word in expected.index], expected, rtol=0, atol=1e-10)
+
+
+def test_words_and_clauses_add_up_on_a_thousand_texts(opened, model):
+    texts = [*REVIEWS.texts, *soup(), *(f"{one} {other}" for one, other in pairwise(REVIEWS.texts))][:1000]
+    found = opened.evaluate("texts => texts.map((text) => textsignal.model.predict(text))", texts)
+    table = model.contributions(texts)
+    n_places = len(table.columns) - 1
+    for text in found:
+        sums = np.zeros(n_places)
+        for clause in text["clauses"]:
+            assert sum(clause["added"]) + clause["speaking"] == pytest.approx(clause["contribution"], abs=1e-10)
+            sums[clause["theme"]] += clause["contribution"]
+        if text["clauses"]:
+            np.testing.assert_allclose(sums, text["contributions"], rtol=0, atol=1e-10)
+        assert text["baseline"] + sum(text["contributions"]) == pytest.approx(text["eta"], abs=1e-10)
+        points = text["slope"] * np.array(text["contributions"])
+        assert text["baselineMean"] + points.sum() == pytest.approx(text["mean"], abs=1e-10)
+    np.testing.assert_allclose([text["contributions"] for text in found], table.iloc[:, 1:], rtol=0, atol=1e-10)
+    np.testing.assert_allclose([text["baseline"] for text in found], table["constant"], rtol=0, atol=1e-10)
+    np.testing.assert_allclose([text["eta"] for text in found], table.sum(axis=1), rtol=0, atol=1e-10)
+
+
+@cache
+def soup():
+    """Texts of pieces in any order."""
+    rng = np.random.default_rng(0)
+    texts = ["".join(rng.choice(PIECES, rng.integers(1, 60))) for _ in range(300)]
+    return texts + [" ".join(rng.choice(PIECES, rng.integers(1, 60))) for _ in range(300)]
 
 
 def test_words_under_a_negation_are_those_of_python(tried):
     page, model = tried
     texts = model.read(TEXTS).clauses.texts
-    here = [word for found in page for sentence in found["sentences"] for word in sentence["words"]]
+    here = [word for found in page for clause in found["clauses"] for word in clause["words"]]
     assert [word["name"] for word in here] == [texts.words[code] for code in texts.codes]
     assert [word["negated"] for word in here] == texts.negated.tolist()
     assert [word["under"] for word in here] == texts.under.tolist()
@@ -138,15 +173,35 @@ PIECES = [
     *(" ", "\n", "\r\n", " \n", "\n\n", "\x85", "\x1c", "\u2028", "\u00a0", "\ufeff", "-", " - ", "—", "(", ")"),
     *("'", "’", '"', "”", "東京", "हिन्दी में", "☺", "👍🏽", "🇩🇪", "½", "²", "١", "𝟏", "𝐀", "ǅ", "é", "e\u0301"),
     *("<br>", "&amp;", "<b>", "&eacute;"),
+    *(
+        "but",
+        "however",
+        "and",
+        " I ",
+        " the bed was",
+        "staff were rude",
+        "lovely",
+        "would stay again",
+        "–",
+        " — ",
+        "；",
+    ),
 ]
 
 
 def test_soups_of_signs_are_read_as_in_python(opened, model):
-    rng = np.random.default_rng(0)
-    soup = ["".join(rng.choice(PIECES, rng.integers(1, 60))) for _ in range(300)]
-    soup += [" ".join(rng.choice(PIECES, rng.integers(1, 60))) for _ in range(300)]
-    eta = opened.evaluate("texts => texts.map((text) => textsignal.model.predict(text).eta)", soup)
-    np.testing.assert_allclose(eta, model.predictions(soup).eta, rtol=0, atol=1e-6)
+    found = opened.evaluate("texts => texts.map((text) => textsignal.model.predict(text))", soup())
+    reading = model.read(soup())
+    np.testing.assert_allclose([text["eta"] for text in found], reading.predictions.eta, rtol=0, atol=1e-10)
+    clauses = reading.clauses.texts
+    for name in ("start", "end"):
+        here = [clause[name] for text in found for clause in text["clauses"]]
+        # JavaScript counts a character beyond the first plane twice.
+        column = clauses.spans[:, 0 if name == "start" else 1].tolist()
+        before = zip(clauses.documents.tolist(), column, strict=True)
+        assert here == [len(clauses.texts[i][:end].encode("utf-16-le", "surrogatepass")) // 2 for i, end in before]
+    assert [clause["joined"] for text in found for clause in text["clauses"]] == clauses.joined.tolist()
+    assert [clause["theme"] for text in found for clause in text["clauses"]] == reading.clauses.clauses.places.tolist()
 
 
 def test_words_are_those_of_python(opened):
@@ -167,7 +222,7 @@ def test_typing_shows_the_prediction_its_parts_and_the_words_behind(visit, page_
     assert page.inner_text("#try-marked") == text
     assert "friendly" in page.locator("#try-marked mark.up").all_inner_texts()
     assert "dirty" in page.locator("#try-marked mark.down").all_inner_texts()
-    assert page.locator("#try-rows tr").count() == 6
+    assert page.locator("#try-rows tr").count() == 7
     assert f"{model.explain(text).words['word'][0]} (" in page.inner_text("#try-rows")
     page.wait_for_selector("#chart-levels svg")
     page.wait_for_selector("#chart-contributions svg")
@@ -198,7 +253,7 @@ def test_marks_are_those_of_python_and_share_what_a_repeated_word_adds(opened, m
         expected = np.zeros(len(pieces))
         for mark in model.explain(text).marks:
             expected[np.searchsorted(ends, mark.start, side="right")] += mark.contribution
-        np.testing.assert_allclose([piece["contribution"] for piece in pieces], expected, rtol=0, atol=1e-6)
+        np.testing.assert_allclose([piece["contribution"] for piece in pieces], expected, rtol=0, atol=1e-10)
 
 
 def test_marks_between_tags_add_what_they_add_in_python(opened, model):
@@ -206,7 +261,7 @@ def test_marks_between_tags_add_what_they_add_in_python(opened, model):
     (pieces,) = opened.evaluate(MARKED, [text])
     expected = [mark.contribution for mark in model.explain(text).marks]
     found = [piece["contribution"] for piece in pieces if piece["contribution"]]
-    np.testing.assert_allclose(found, [contribution for contribution in expected if contribution], rtol=0, atol=1e-6)
+    np.testing.assert_allclose(found, [contribution for contribution in expected if contribution], rtol=0, atol=1e-10)
 
 
 STEPS = [
@@ -266,18 +321,30 @@ def test_clearing_the_text_clears_what_it_gave(visit, page_file):
     page.wait_for_selector("#chart-levels svg")
 
 
-def test_sentences_are_shown_with_their_theme_and_points(visit, page_file, model):
+def signed(text):
+    return float(text.replace("−", "-"))
+
+
+def test_clauses_are_shown_with_theme_kind_and_points_that_add_up(visit, page_file, model):
     page = visit(page_file).page
     text = "The staff were friendly. The bathroom was not <b>clean</b> and dirty! Xylophone."
     page.fill("#try-text", text)
     page.wait_for_selector("#try-result:visible")
-    expected = model.explain(text).sentences
-    rows = page.locator("#try-sentences tr").all()
+    expected = model.explain(text).clauses
+    rows = page.locator("#try-clauses tr").all()
     assert len(rows) == len(expected) == 3
-    for row, sentence in zip(rows, expected.itertuples(), strict=True):
-        _, theme, points = row.locator("td").all_inner_texts()
-        assert theme == sentence.label
-        assert float(points.replace("−", "-")) == pytest.approx(sentence.points, abs=0.0051)
+    shown = []
+    for row, clause in zip(rows, expected.itertuples(), strict=True):
+        _, theme, kind, points = row.locator("td").all_inner_texts()
+        assert (theme, kind) == (clause.label, clause.kind)
+        shown.append(signed(points))
+        assert shown[-1] == pytest.approx(clause.points, abs=0.01)
+        words = re.findall(r"\(([^()]*)\)", row.locator("small").inner_text())
+        assert sum(map(signed, words)) == pytest.approx(shown[-1], abs=1e-9)
+    of_themes = [signed(cell) for cell in page.locator("#try-rows td:last-child").all_inner_texts()]
+    total = signed(page.inner_text("#try-sum")) - signed(page.inner_text("#try-constant"))
+    for parts in (shown, of_themes, [signed(page.inner_text("#try-all"))]):
+        assert sum(parts) == pytest.approx(total, abs=1e-9)
     assert "xylophone" in page.inner_text("#try-unknown")
     assert page.text_content("#try-marked") == text
 

@@ -18,6 +18,8 @@ function sentenceReader(given, normalise, kindOf) {
   const held = pattern(rules.held, "u");
   const [startsWithDigit, isDigits] = [pattern(`^[${rules.digit}]`, "u"), pattern(`^[${rules.digit}]+$`, "u")];
   const spaces = pattern(`[${rules.space}]`);
+  const [isSpace, isPause] = [pattern(`^[${rules.space}]$`, "u"), pattern(`^(?:${rules.pauseMarks})$`, "u")];
+  const telling = pattern(rules.telling, "u");
   const { cutClauses, splitSpans, joinClauses } = clauseCutter(given);
 
   // Python counts characters by their codes, and so do these.
@@ -126,7 +128,15 @@ function sentenceReader(given, normalise, kindOf) {
   }
 
   const joinsBefore = (letter) => !/^[\0-\x7f]/.test(letter) && (/^[\p{M}\u1160-\u11ff]/u.test(letter.normalize("NFKD")) || normalise(letter) === "");
-  const isOdd = (text) => codes(text).some((letter) => letter.normalize("NFKC").includes("Σ") || (joinsBefore(letter) && normalise(letter) !== ""));
+
+  // True if the normalised form of a character of the text depends on its neighbours: as `_normal` of textsignal.text.tokens.
+  function dependsOnOthers(letter) {
+    const plain = normalise(letter);
+    if (plain === "" || isSpace.test(letter) || (plain.length === 1 && plain <= "\x7f")) return false;
+    if (joinsBefore(letter) || letter.normalize("NFKC").includes("Σ")) return true;
+    return codes(plain).length > 1 && !isPause.test(plain) && telling.test(plain);
+  }
+  const isOdd = (text) => codes(text).some(dependsOnOthers);
 
   // End of a clause whose last word ends `behind`, before one that begins: with letters and punctuation there.
   function clauseEnd(plain, behind, begin) {

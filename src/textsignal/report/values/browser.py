@@ -24,7 +24,7 @@ from textsignal.reading.themes import ThemeReader
 from textsignal.report.values.data import Floats
 from textsignal.report.values.texts import ReportTexts, sample
 from textsignal.report.values.wording import mean_response, one_line, visible
-from textsignal.text import cleaning, clauses, scanning, sentences, tokenise, tokens
+from textsignal.text import clauses, cleaning, scanning, sentences, tokenise, tokens
 from textsignal.text.clauses import clause_kinds, letter_kinds, refers_back
 from textsignal.text.features import NEGATED, NEGATED_PHRASE, NOT, PHRASE_SIZE, WORD
 from textsignal.text.scanning import (
@@ -113,6 +113,8 @@ SENTENCE_RULES = {
     "wordOrPause": javascript(rf"{tokens.WORD_OR_PAUSE.pattern}|\w"),
     "letter": javascript(r"\w"),
     "pauses": sorted(tokens.PAUSES),
+    "pauseMarks": javascript(tokens._PAUSES.pattern),
+    "telling": javascript(tokens._TELLING.pattern),
     "breaks": {"dash": scanning.AFTER_DASH, "semicolon": scanning.AFTER_SEMICOLON},
     "breaking": {"dash": [*sentences.DASHES], "semicolon": [*";；"]},
     "scope": tokens.SCOPE,
@@ -184,12 +186,15 @@ def _listed_words(language: str) -> frozenset[str]:
     listed = dict(clauses._listed(language))
     if not listed[int(CONTRAST)]:
         return frozenset()
-    plain = (stop_words(language), NEGATIONS.get(language, ()), GENERAL.get(language, ()), tokenise.OPINION.get(language, ()))
-    return frozenset().union(*listed.values(), *plain)
+    plain = (words.get(language, ()) for words in (NEGATIONS, GENERAL, tokenise.OPINION))
+    return stop_words(language).union(*listed.values(), *plain)
 
 
 def _clause_rules(language: str) -> dict[str, Any]:
-    """Kinds of words by which sentences are cut into clauses; unlisted : of a word without one, None if nothing is cut."""
+    """Kinds of words by which sentences are cut; letters : of those that stand alone; unlisted : of any other word.
+
+    That is None if the sentences of a language are not cut.
+    """
     kinds = {
         "contrast": CONTRAST,
         "joining": JOINING,

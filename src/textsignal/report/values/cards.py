@@ -23,6 +23,8 @@ from textsignal.uncertainty.stability import QUICK_REFITS, STABLE, quick_stabili
 
 #: Terms on a card.
 CARD_TERMS = 15
+#: Columns of drivers that are 0 if no text counts.
+FILLED = ("mentions", "complaints", "praise", "neutral", "share", "cost", "gain")
 #: Quoted clauses of each kind, and most characters of the text around one.
 QUOTED, TEXT_CAP = 3, 600
 #: Mark a word that adds at least this share of what the strongest word of its clause adds.
@@ -60,10 +62,10 @@ class ThemeCard:
     """Numbers and quotes of one theme.
 
     number : its number, that of `drivers`; is_overall : True for the overall verdict; terms : most relevant first.
-    mentions, complaints, praise, neutral : shares of all texts that mention it, complain about it, praise it, and mention
-        it without either; texts : number that mention it; share : of all words.
-    mean_complaint, mean_praise, mean_mention, mean_elsewhere : mean response of texts that complain about it, praise it,
-        mention it and do not mention it; None if unknown.
+    mentions, complaints, praise, neutral : shares of all texts that mention it, complain about it, praise it, and
+        mention it without either; texts : number that mention it; share : of all words.
+    mean_complaint, mean_praise, mean_mention, mean_elsewhere : mean response of texts that complain about it, praise
+        it, mention it and do not mention it; None if unknown.
     raises, lowers : words that do so most.
     cost, gain : rise of the mean response without complaints about it, and fall without praise, by the fitted model.
     cost_per_complaint, gain_per_praise : cost over complaints, gain over praise; None if there are none.
@@ -124,13 +126,16 @@ class ThemeCard:
 
 
 def theme_cards(model: ReportedModel, texts: ReportTexts, effects: EffectTable | None) -> list[ThemeCard]:
-    """Return one card per theme, the largest cost first and the overall verdict last; `effects` : None for no intervals."""
+    """Return one card per theme, the largest cost first and the overall verdict last.
+
+    effects : None for no intervals.
+    """
     reader = model.reader_
     assert isinstance(reader, ThemeReader)
     mentions = texts.reading.mentions
     table = with_words(reader, driver_table(mentions), model.labels_, CARD_TERMS)
     stability = quick_stability(reader, texts.reading.clauses, model.seed_words)
-    table = table.fillna(dict.fromkeys(("mentions", "complaints", "praise", "neutral", "share", "cost", "gain"), 0.0)).assign(
+    table = table.fillna(dict.fromkeys(FILLED, 0.0)).assign(
         label=unique_labels(table["label"].map(one_line).tolist()),
         coherence=np.where(table["is_overall"], np.nan, reader.words.coherence),
         stability=np.nan if stability is None else np.append(stability, np.nan),
@@ -140,11 +145,11 @@ def theme_cards(model: ReportedModel, texts: ReportTexts, effects: EffectTable |
     table = table.sort_values(["is_overall", "cost"], ascending=[True, False], kind="stable")
     quotes = _Quotes(reader, texts) if texts.settings.with_texts else None
     cards = []
-    for row in table.rename(columns={"theme": "number"}).astype(object).where(table.notna().to_numpy(), None).to_dict("records"):
+    table, responses = table.rename(columns={"theme": "number"}), texts.reading.observed.responses
+    for row in table.astype(object).where(table.notna().to_numpy(), None).to_dict("records"):
         theme = row["number"]
-        here, elsewhere = (
-            texts.reading.observed.responses[rows] for rows in (mentions.mentioned[:, theme], ~mentions.mentioned[:, theme])
-        )
+        mentioned = mentions.mentioned[:, theme]
+        here, elsewhere = responses[mentioned], responses[~mentioned]
         row |= {name: tuple(map(one_line, row[name])) for name in ("terms", "raises", "lowers")}
         row |= {"texts": here.size, "responses": () if row["mean_mention"] is None else texts.bins.bars(here)}
         row |= {} if quotes is None else {"praising": quotes.of(theme, 1), "complaining": quotes.of(theme, -1)}

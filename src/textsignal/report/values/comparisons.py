@@ -145,13 +145,14 @@ class GroupTable:
         compared, unit = self.compared, self.naming.unit
         plain, signed = partial(points, naming=self.naming), partial(signed_points, naming=self.naming)
         n, mentions, bad = self.sizes[g], round(compared.spoken[g, k]), self.naming.ways[0]
+        costs = verbs(self.naming)[0].capitalize()
         some = f"{mentions:,} of {n:,} texts mention it; {compared.complaints[g, k]:.0%} of all do so with {bad}."
         return " ".join(
             (
                 some if mentions else f"None of {n:,} texts mentions it.",
                 f"Tone: {_shrunk(compared.tone, g, k, signed, plain, unit)}.",
                 f"Mentions: {_shrunk(compared.mentions, g, k, percent, percent, '')}.",
-                f"{verbs(self.naming)[0].capitalize()}: {_shrunk(compared.cost, g, k, plain, plain, f'{unit} of the average')}.",
+                f"{costs}: {_shrunk(compared.cost, g, k, plain, plain, f'{unit} of the average')}.",
             )
         )
 

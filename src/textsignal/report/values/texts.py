@@ -202,8 +202,8 @@ class CloudWord(NamedTuple):
 class TextsSummary:
     """Counts and distributions of the texts of a report; mean_response : None without responses.
 
-    clauses, neutral, unplaced : number of clauses, of neutral ones on a theme, and of those on none; unplaced_share : of
-        all words. copies : texts that repeat an earlier one; leaked : held-out texts that training contains too.
+    clauses, neutral, unplaced : number of clauses, of neutral ones on a theme, and of those on none; unplaced_share :
+        of all words. copies : texts that repeat an earlier one; leaked : held-out texts that training contains too.
     """
 
     texts: int
