@@ -132,11 +132,11 @@ def read_terms(texts, first, last, words, term_weights, known):  # type: ignore[
 
 
 @compile_loop
-def gather(texts, first, last, places, clause_tone, tone, shares):  # type: ignore[no-untyped-def]
-    """Sum up tone about each theme and share of the words, of texts first to last.
+def gather(texts, first, last, places, clause_tone, evidence, tone, shares):  # type: ignore[no-untyped-def]
+    """Sum up tone about each theme, times the evidence of the text, and share of the words, of texts first to last.
 
-    places : (clauses,) theme of each; clause_tone : (clauses, tones); tone : (tones, texts, places) and
-    shares : (texts, places), the output, 0 before; a text without words is in the last place.
+    places : (clauses,) theme of each; clause_tone : (clauses, tones); evidence : (tones, texts); tone : (tones, texts,
+    places) and shares : (texts, places), the output, 0 before; a text without words is in the last place.
     """
     for document in range(first, last):
         n_words = texts.indptr[texts.ends[document + 1]] - texts.indptr[texts.ends[document]]
@@ -146,6 +146,6 @@ def gather(texts, first, last, places, clause_tone, tone, shares):  # type: igno
         for u in range(texts.ends[document], texts.ends[document + 1]):
             shares[document, places[u]] += texts.indptr[u + 1] - texts.indptr[u]
             for t in range(tone.shape[0]):
-                tone[t, document, places[u]] += clause_tone[u, t]
+                tone[t, document, places[u]] += evidence[t, document] * clause_tone[u, t]
         for k in range(shares.shape[1]):
             shares[document, k] /= n_words

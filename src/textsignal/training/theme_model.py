@@ -507,7 +507,7 @@ class ThemePredictor:
         topics: Array = pad(themes.topics.T, compute.kernels, np.dtype(float))
         tone = np.zeros((len(effects), len(texts), n_themes + 2))
         shares = np.zeros(tone.shape[1:])
-        squares = np.zeros((len(texts), len(effects)))
+        squares, evidence, n_words = np.zeros((len(texts), len(effects))), np.empty(tone.shape[:2]), texts.n_words
         clause_tone, places = np.empty((len(texts.documents), len(effects))), np.empty(len(texts.documents), np.int16)
         has_feature, has_term = np.zeros((2, len(texts)), dtype=bool)
 
@@ -519,13 +519,13 @@ class ThemePredictor:
             weights, _ = inference.of_block(rows, topics, compute.kernels)
             best = best_themes(weights, *block, rows.indptr, rows.indices, self.names, n_themes)
             place_clauses(*block, scores, kinds, self.bias, best, n_themes, places)
-            prediction.gather(*block, places, clause_tone, tone, shares)
+            here = slice(*block[1:])
+            for t, each in enumerate(effects):
+                evidence[t, here] = evidence_of(squares[here, t], each.spread, n_words[here])
+            prediction.gather(*block, places, clause_tone, evidence, tone, shares)
 
         compute.engine.map(read_block, range(0, len(texts), BLOCK))
-        evidence = [evidence_of(squares[:, t], each.spread, texts.n_words) for t, each in enumerate(effects)]
-        by_theme = [
-            ToneByTheme(of_texts * told[:, None], shares, told) for of_texts, told in zip(tone, evidence, strict=True)
-        ]
+        by_theme = [ToneByTheme(tone[t], shares, evidence[t]) for t in range(len(effects))]
         return ToneAndShares(by_theme, ~(has_feature | has_term))
 
 
