@@ -12,7 +12,6 @@ from textsignal.datasets import synthetic_reviews
 from textsignal.model import TextResponseModel
 from textsignal.reading.observed import observe
 from textsignal.text import prediction
-from textsignal.text.tokens import Sentences
 from textsignal.training import theme_model
 from textsignal.training.theme_model import ThemePredictor, count_units, read_together
 from textsignal.training.themes import weighted
@@ -20,6 +19,7 @@ from textsignal.training.themes import weighted
 REVIEWS = synthetic_reviews(250, seed=4)
 ODD = [
     *("", "???", "zxqv", "not", "not. clean", "never again, never again never again!", "The the the."),
+    *("Lovely lobby, but the room smelled; never again", "It was clean. It was not, but staff were.", "Clean but"),
     *("room " * 200, "not clean not clean. " * 40, "Clean. " * 3 + "\n\nnot very clean, no.", REVIEWS.texts[0] * 7),
 ]
 WORDS = [*sorted({word for text in REVIEWS.texts[:20] for word in text.split()}), "not", "never", ".", "zx", "\n"]
@@ -37,6 +37,7 @@ def assert_same(reader, texts):
     np.testing.assert_array_equal(found.eta, expected.eta)
     np.testing.assert_array_equal(found.shares, expected.shares)
     np.testing.assert_array_equal(found.unknown, expected.unknown)
+    assert found.shares.shape == (len(tokens), reader.fitted.n_themes + 1)
 
 
 def test_predictions_are_those_of_a_reading(reader):
@@ -51,16 +52,33 @@ def test_predictions_of_any_words_are_those_of_a_reading(reader, words):
     assert_same(reader, [" ".join(WORDS[j] for j in each) for each in words])
 
 
-def test_several_tones_are_read_at_once(reader):
+def test_several_responses_are_read_at_once(reader):
     fitted, texts = reader.fitted, reader.tokenise([*REVIEWS.texts[:50], *ODD])
-    tones = [fitted.tone, fitted.tone[::-1].copy(), np.ones_like(fitted.tone)]
-    predictor = ThemePredictor.of(fitted)
+    words, backwards = fitted.words, fitted.words.tone[::-1].copy()
+    of_responses = [
+        words,
+        replace(words, tone=backwards, judgement=-words.judgement, judged=0.0),
+        replace(words, tone=np.ones_like(words.tone), spread=0.0),
+    ]
+    predictor, models = ThemePredictor.of(fitted), [replace(fitted, words=each) for each in of_responses]
     with local_compute(1) as compute:
-        found = predictor.read(texts, tones, compute)
-        alone = [predictor.read(texts, [tone], compute).tones[0] for tone in tones]
-        (whole,) = read_together([fitted], texts, compute)
-    np.testing.assert_array_equal(found.tones, alone)
-    np.testing.assert_array_equal(found.tones[0], whole.tone)
+        found = predictor.read(texts, of_responses, compute)
+        alone = [predictor.read(texts, [each], compute).by_theme[0] for each in of_responses]
+        whole = [reading.by_theme for reading in read_together(models, texts, compute)]
+    for one, other, expected in zip(found.by_theme, alone, whole, strict=True):
+        for name in ("tone", "shares", "evidence"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+            np.testing.assert_array_equal(getattr(one, name), getattr(expected, name))
+
+
+def test_places_of_clauses_are_themes_the_overall_verdict_or_none(reader):
+    fitted, texts = reader.fitted, reader.tokenise([*REVIEWS.texts, *ODD])
+    with local_compute(1) as compute:
+        (reading,) = read_together([fitted], texts, compute)
+    places = reading.clauses.places
+    assert places.min() >= 0
+    assert places.max() < fitted.n_places == fitted.n_themes + 2
+    assert (places[np.diff(texts.indptr) == 0] == fitted.n_places - 1).all()
 
 
 def test_bits_depend_neither_on_threads_nor_on_blocks(reader, monkeypatch):
@@ -73,10 +91,10 @@ def test_bits_depend_neither_on_threads_nor_on_blocks(reader, monkeypatch):
 
 def test_content_terms_are_counted_as_in_the_matrix(reader):
     fitted, texts = reader.fitted, reader.tokenise([*REVIEWS.texts[:80], *ODD])
-    sentences = Sentences(texts.sentence_ends, texts.indptr, texts.codes, texts.under, texts.negated)
-    words = ThemePredictor.of(fitted).of_words(texts.words)
+    predictor = ThemePredictor.of(fitted)
+    words = predictor.words[[predictor.numbers.get(word, -1) for word in texts.words]]
     known = np.zeros(len(texts), dtype=bool)
-    found = prediction.read_terms(sentences, 0, len(texts), words, fitted.themes.term_weights, known)
+    found = prediction.read_terms(texts.between(0, len(texts)), 0, len(texts), words, fitted.themes.term_weights, known)
     expected = weighted(count_units(texts, fitted.terms, LocalEngine()), fitted.themes.term_weights)
     for mine, theirs in zip(found, (expected.indptr, expected.indices, expected.data), strict=True):
         np.testing.assert_array_equal(mine, theirs)
