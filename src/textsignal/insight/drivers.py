@@ -39,8 +39,8 @@ def driver_table(mentions: Mentions) -> pd.DataFrame:
     over complaints); gain (decrease if praise were neutral mentions) and gain_per_praise; share_of_low (share of the
     fifth of the texts with the worst responses that complain about it); share_of_gap (cost over the distance from the
     mean to the best response, NaN if there is no best one). Where neither more nor less of the response is better,
-    complaints stand for clauses that lower it, and praise for clauses that raise it. `attrs["unplaced"]` is the share of
-    all words that are in clauses on no theme.
+    complaints stand for clauses that lower it, and praise for clauses that raise it. `attrs["unplaced"]` is the share
+    of all words that are in clauses on no theme.
     """
     weight, responses = mentions.weight, np.nan_to_num(mentions.responses)
     answered = weight * ~np.isnan(mentions.responses)
@@ -86,7 +86,7 @@ def lowest_fifth(mentions: Mentions) -> Vector:
     known = np.flatnonzero(~np.isnan(mentions.responses) & (mentions.weight > 0))
     low = np.zeros(len(mentions.responses))
     if len(known):
-        values, number = np.unique(mentions.better * mentions.responses[known], return_inverse=True)
+        _, number = np.unique(mentions.better * mentions.responses[known], return_inverse=True)
         of_values = np.bincount(number, mentions.weight[known])
         left = np.clip(LOW_SHARE * of_values.sum() - (np.cumsum(of_values) - of_values), 0.0, of_values)
         low[known] = mentions.weight[known] * (left / of_values)[number]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import html
 import unicodedata
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -51,14 +51,23 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Listed:
-    """A list that adds up, as it is shown: its items, in points of the response, and what they add up to.
+class Item:
+    """A clause, a theme or a word in a list, its points of the response, and its theme or words."""
 
-    heads : what items and details are; items : name, points and detail of each, with the digits that are shown.
+    name: str
+    points: float
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A list that adds up, as it is shown.
+
+    heads : headings of names and details; items : their points have the digits that are shown; total : their sum.
     """
 
     heads: tuple[str, str]
-    items: tuple[tuple[str, float, str], ...]
+    items: tuple[Item, ...]
     total: float
 
 
@@ -70,8 +79,8 @@ class Explanation:
         contribution of a theme = sum of its contributions by way of each clause
         contribution of a clause = sum of those of its words + effect of its theme
 
-    Clauses, themes and words are shown in points of the response, which each add up to prediction - baseline_prediction:
-    the last shown digit is chosen so that they do so on the screen.
+    Clauses, themes and words are shown in points of the response, which each add up to prediction -
+    baseline_prediction: the last shown digit is chosen so that they do so on the screen.
 
     Attributes
     ----------
@@ -94,8 +103,8 @@ class Explanation:
         contribution, points, theme (the one that uses it most in this text, or that of its first clause).
     marks : spans of the text with their contributions; a term of several words is spread evenly over them.
     clauses : DataFrame, one row per clause; None for a model of topics. Columns: clause, start, end, theme (-1 if
-        unplaced), label, is_overall, kind, judgement, tone (the sum over its words), speaking (the effect of its theme),
-        contribution (both), points.
+        unplaced), label, is_overall, kind, judgement, tone (the sum over its words), speaking (the effect of its
+        theme), contribution (both), points.
     naming : name and unit of the response.
 
     Examples
@@ -134,8 +143,8 @@ class Explanation:
         for listed in self._lists():
             lines.append(f"{listed.heads[0].capitalize()}, in {self.naming.unit}")
             lines += [
-                f"  {self._signed(number)}  {name}{f'  ({detail})' if detail else ''}"
-                for name, number, detail in listed.items
+                f"  {self._signed(item.points)}  {item.name}{f'  ({item.detail})' if item.detail else ''}"
+                for item in listed.items
             ]
             lines.append(f"= {self._signed(listed.total)}  sum")
         return "\n".join([*lines, *self._notes()])
@@ -169,8 +178,9 @@ class Explanation:
             table.add_column(listed.heads[0], overflow="fold")
             table.add_column(self.naming.unit, justify="right", no_wrap=True)
             table.add_column(listed.heads[1], overflow="fold")
-            for name, number, detail in listed.items:
-                table.add_row(Text(name), Text(self._signed(number), style=_style(number)), Text(detail))
+            for item in listed.items:
+                points = Text(self._signed(item.points), style=_style(item.points))
+                table.add_row(Text(item.name), points, Text(item.detail))
             table.add_section()
             table.add_row("sum", self._signed(listed.total), "")
             yield table
@@ -196,49 +206,64 @@ class Explanation:
     def _lists(self) -> list[Listed]:
         """Clauses, themes and words, in points that add up to the difference between prediction and baseline."""
         clauses = [] if self.clauses is None else list(self.clauses.itertuples())
-        themes, words = (
-            [row for row in table.itertuples() if abs(row.points) > SAME] for table in (self.themes, self.words)
-        )
         labels = dict(zip(self.themes["theme"], self.themes["label"], strict=True))
         mentioning = self.linear_predictor - self.baseline - float(self.words["contribution"].sum())
         lists = (
             self._listed(
                 ("clauses", "theme"),
-                [(_short(row.clause), row.points, f"{_visible(row.label)}: {row.kind}") for row in clauses],
+                [Item(_short(row.clause), row.points, f"{_visible(row.label)}: {row.kind}") for row in clauses],
             ),
             self._listed(
                 ("themes", "by way of"),
-                [(_visible(row.label), row.points, ", ".join(map(_visible, row.words))) for row in themes],
-                ("single words, beyond the themes", self.beyond),
+                [
+                    Item(_visible(row.label), row.points, ", ".join(map(_visible, row.words)))
+                    for row in self._noticed(self.themes)
+                ],
+                Item("single words, beyond the themes", self.beyond * self.slope),
             ),
             self._listed(
                 ("words", "theme"),
-                [(_visible(row.word), row.points, _visible(labels[row.theme])) for row in words],
-                ("mentioning these themes at all", mentioning),
+                [
+                    Item(_visible(row.word), row.points, _visible(labels[row.theme]))
+                    for row in self._noticed(self.words)
+                ],
+                Item("mentioning these themes at all", mentioning * self.slope),
             ),
         )
         return [listed for listed in lists if listed.items and not self.unknown]
 
-    def _listed(
-        self, heads: tuple[str, str], items: Sequence[tuple[str, float, str]], rest: tuple[str, float] = ("", 0.0)
-    ) -> Listed:
-        """First items and the sum of the others; rest : an addend of the linear predictor that comes last, if not 0."""
+    def _noticed(self, table: pd.DataFrame) -> list[Any]:
+        """Rows with points that are not shown as 0, or all if there is none."""
+        rows = list(table.itertuples())
+        return [row for row in rows if self._is_shown(row.points)] or rows
+
+    def _is_shown(self, points: float) -> bool:
+        """True if points are not rounded to 0."""
+        return abs(self.naming.steps * points) >= 0.5 * 10.0**-self.naming.digits
+
+    def _listed(self, heads: tuple[str, str], items: Sequence[Item], rest: Item | None = None) -> Listed:
+        """Return the items of the most points in their order, and the others as one, with digits that add up.
+
+        rest : an item that comes last, unless it is shown as 0.
+        """
         digits, (expected, baseline) = self.naming.digits, self._ends
-        total, shown, more = round(expected - baseline, digits), list(items[:SHOWN]), items[SHOWN:]
+        total = round(expected - baseline, digits)
+        largest = sorted(range(len(items)), key=lambda i: -abs(items[i].points))
+        shown, more = [items[i] for i in sorted(largest[:SHOWN])], [items[i] for i in largest[SHOWN:]]
         if more:
             noun = heads[0] if len(more) > 1 else heads[0].removesuffix("s")
-            shown.append((f"{len(more)} more {noun}", sum(points for _, points, _ in more), ""))
-        if abs(rest[1] * self.slope) > SAME:
-            shown.append((rest[0], rest[1] * self.slope, ""))
-        points = self.naming.steps * np.array([points for _, points, _ in shown])
-        rounded = adding_up(points, total, digits).tolist()
-        return Listed(
-            heads, tuple((name, x, detail) for (name, _, detail), x in zip(shown, rounded, strict=True)), total
-        )
+            shown.append(Item(f"{len(more)} more {noun}", sum(item.points for item in more)))
+        if rest is not None and self._is_shown(rest.points):
+            shown.append(rest)
+        rounded = adding_up(self.naming.steps * np.array([item.points for item in shown]), total, digits).tolist()
+        listed = [replace(item, points=number) for item, number in zip(shown, rounded, strict=True)]
+        if shown and shown[-1] is rest and not rounded[-1]:
+            listed.pop()
+        return Listed(heads, tuple(listed), total)
 
     def _html_table(self, listed: Listed) -> str:
         right = "text-align:right;padding:0 1em"
-        rows = [(html.escape(name), number, html.escape(detail)) for name, number, detail in listed.items]
+        rows = [(html.escape(item.name), item.points, html.escape(item.detail)) for item in listed.items]
         cells = "".join(
             f'<tr><td style="text-align:left">{name}</td><td style="{right}">{self._signed(number)}</td>'
             f'<td style="text-align:left">{detail}</td></tr>'
@@ -314,7 +339,7 @@ def explain(reading: Reading, labels: Sequence[str], naming: Naming) -> Explanat
         texts.texts[0],
         reading.predictions,
         float(effects.baseline(clauses.clauses.evidence)[0] + reading.predictions.given[0]),
-        neutral="a text with nothing good or bad in it",
+        neutral=naming.plain_text,
         unknown_words=tuple(
             dict.fromkeys(names[i] for i in unknown if texts.words[texts.codes[i]] not in function_words)
         ),
@@ -327,7 +352,7 @@ def explain(reading: Reading, labels: Sequence[str], naming: Naming) -> Explanat
             "tone": tone,
             "speaking": speaking,
             "contribution": tone + speaking,
-            "words": [_leading_words(names, column) for column in by_theme.T],
+            "words": [_leading_words(names, column, function_words) for column in by_theme.T],
         },
         words={
             "word": list(by_word.groups),
@@ -436,8 +461,11 @@ def _leading(shares: Vector) -> NDArray[np.int64]:
     return order[shares[order] > LEAST_PART * shares.max(initial=0)]
 
 
-def _leading_words(names: Sequence[str], contributions: Vector) -> list[str]:
+def _leading_words(names: Sequence[str], contributions: Vector, function_words: Collection[str]) -> list[str]:
+    """Words of the largest contributions; function words, as parts of phrases, only if there are no others."""
     total = pd.Series(contributions).groupby(np.array(names, dtype=object), sort=False).sum().abs()
+    content = total[[name not in function_words for name in total.index]]
+    total = content if content.any() else total
     return [str(total.index[j]) for j in _leading(total.to_numpy())]
 
 
@@ -463,9 +491,9 @@ def adding_up(values: Vector, total: float, digits: int) -> Vector:
     """Return values rounded down or up, by the largest remainders, so that they add up to a total of so many digits."""
     scaled = np.asarray(values, dtype=float) * 10**digits
     down = np.floor(scaled)
-    missing = max(0, round(total * 10**digits - down.sum()))
-    down[np.argsort(down - scaled, kind="stable")[:missing]] += 1
-    return np.asarray(down / 10**digits, dtype=float)
+    every, some = divmod(round(total * 10**digits - down.sum()), max(len(down), 1))
+    down[np.argsort(down - scaled, kind="stable")[:some]] += 1
+    return np.asarray((down + every) / 10**digits, dtype=float)
 
 
 def _style(contribution: float, strength: float = 0.0) -> str:

@@ -24,9 +24,7 @@ _JUDGING = frozenset[str]().union(*JUDGING.values())
 FORMATS = {
     **dict.fromkeys(("effect", *MEASURES, "cost_per_complaint", "gain_per_praise"), "{:+.2f}"),
     **dict.fromkeys((f"{name}_{end}" for name in MEASURES for end in ("low", "high")), "{:+.2f}"),
-    **dict.fromkeys(
-        ("mentions", "complaints", "praise", "neutral", "share", "share_of_low", "share_of_gap"), "{:.0%}"
-    ),
+    **dict.fromkeys(("mentions", "complaints", "praise", "neutral", "share", "share_of_low", "share_of_gap"), "{:.0%}"),
     **dict.fromkeys(("coherence", "mean_complaint", "mean_praise", "mean_mention", "mean_elsewhere"), "{:.2f}"),
     "prevalence": "{:.1%}",
 }

@@ -28,7 +28,8 @@ class Naming:
     lower_is_better : True if less is better.
     is_class : True if the event is one of several classes, against all others.
     has_no_direction : True if neither more nor less is better, as for counts and prices: texts then raise and lower the
-        response, without praise and complaints, and cost is by how much they lower its mean, gain by how much they raise it.
+        response, without praise and complaints; cost is by how much they lower its mean, gain by how much they raise
+        it.
     """
 
     response: str = "response"
@@ -41,7 +42,12 @@ class Naming:
 
     @classmethod
     def of(
-        cls, family: Family, response: str, unit: str | None = None, given: str = "", lower_is_better: bool | None = None
+        cls,
+        family: Family,
+        response: str,
+        unit: str | None = None,
+        given: str = "",
+        lower_is_better: bool | None = None,
     ) -> Naming:
         """Return names for a response of a family.
 
@@ -131,8 +137,17 @@ class Naming:
 
     @property
     def direction(self) -> int:
-        """1 if more is better, -1 if less is, 0 if neither is."""
-        return 0 if self.has_no_direction else self.better
+        """1 if more is better, -1 if less is, 0 if neither is, as for a class."""
+        return 0 if self.has_no_direction or self.is_class else self.better
+
+    @property
+    def plain_text(self) -> str:
+        """A text that explanations compare with."""
+        if self.is_class:
+            return f"a text like it with nothing for or against {self.event} in it"
+        if self.has_no_direction:
+            return "a text like it with nothing in it that raises or lowers this"
+        return "a text like it with nothing good or bad in it"
 
     @property
     def rise(self) -> tuple[str, str]:
