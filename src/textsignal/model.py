@@ -71,8 +71,8 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
 
         linear predictor = constant + sum over themes of ( gamma * tone about it + beta * share of the text )
 
-    Words add up to clauses, clauses to themes, themes and constant to the linear predictor. The overall verdict counts as
-    the last theme.
+    Words add up to clauses, clauses to themes, themes and constant to the linear predictor. The overall verdict is the
+    last row and column wherever themes have one.
 
     Parameters
     ----------
@@ -92,10 +92,11 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         several responses also a mapping by name.
     max_terms : largest number of content terms; None takes 3,000.
     stop_words : words that are not content terms: "auto" for the language's, or as in `TextVectorizer`.
-    lexicon : what words are worth in general, which tone starts from: "auto" for that of the language (English has one),
-        None for none, or a mapping from words to values, such as {"mouldy": -2.1}. How much it counts is learnt from the
-        responses: not at all if it does not help.
-    neutral : half the width of the zone of neutral mentions, in log-odds of praise against complaint; None takes .55.
+    lexicon : what words are worth in general, which tone starts from: "auto" for that of the language (English has
+        one), None for none, or a mapping from words to values, such as {"mouldy": -2.1}. How much it counts is learnt
+        from the responses: not at all if it does not help.
+    neutral : half the width of the zone of neutral mentions, in log-odds of praise against complaint; None takes about
+        half of the typical judgement of a clause. 0 leaves no clause with a judgement neutral.
     formula : how covariates are coded, such as "log(price) * C(country) + bs(age, 4)"; None for all their columns.
     missing : "error", or "drop" to fit without texts of which a covariate is missing.
     random_state, n_jobs : seed; threads, -1 for all cores. Results are the same bits for any number.
@@ -253,7 +254,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         """Take over the results of a fit; training : the texts of each reader; names : of the responses."""
         self.reader_, self.design_, self._training = reader, design, tuple(training)
         n_themes = self._first.fitted.n_themes
-        self.labels_ = [*(self.seed_words or ()), *[None] * n_themes][:n_themes] + [None]
+        self.labels_ = [*[*(self.seed_words or ()), *[None] * n_themes][:n_themes], None]
         self.n_texts_ = len(training[0])
         given = "" if design is None else design.condition
         families = [self.family_] if len(names) == 1 else [each.family for each in self._readers]
@@ -592,8 +593,8 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         - theme (its number), label, is_overall: True for the overall verdict, which is neither fixed nor kept;
         - mentions, complaints, praise, neutral: shares of texts that mention it, complain about it, praise it, and
           mention it without either; one text may do both. share : of all words;
-        - mean_complaint, mean_praise, mean_mention, mean_elsewhere: mean response of texts that complain about it, praise
-          it, mention it, and do not mention it;
+        - mean_complaint, mean_praise, mean_mention, mean_elsewhere: mean response of texts that complain about it,
+          praise it, mention it, and do not mention it;
         - cost: by how much the mean response would be better if complaints were neutral mentions; cost_per_complaint:
           cost over complaints; gain and gain_per_praise: by how much it would be worse if praise were neutral;
         - share_of_low: share of the fifth of the texts with the worst responses that complain about it; share_of_gap:

@@ -111,6 +111,7 @@ class ThemeReader:
         """Name and value of the settings of the fit, for display."""
         fitted, features, used = self.fitted, self.fitted.features, self.fitted.words.tone != 0
         words, negated = (np.sum((features.kinds == kind) & used) for kind in (WORD, NEGATED))
+        zone = fitted.words.zone
         settings = {
             "Response": fitted.chosen,
             "Number of themes": fitted.why,
@@ -119,7 +120,7 @@ class ThemeReader:
             "Content terms": f"{len(fitted.terms):,}",
             "Tone": f"{words:,} words, {negated:,} negated words, {np.sum(features.is_phrase & used):,} phrases",
             "Lexicon": f"a unit is worth {fitted.words.slope:.2f} in tone" if fitted.words.slope else "not used",
-            "Neutral mentions": f"judgement from {fitted.words.zone.low:.2f} to {fitted.words.zone.high:.2f} in log-odds",
+            "Neutral mentions": f"judgement from {zone.low:.2f} to {zone.high:.2f} in log-odds",
             "Language": fitted.language or "none: no stop words, no negations",
         }
         return {name: value for name, value in settings.items() if value}
@@ -178,8 +179,9 @@ def theme_predictions(
     fitted: FittedThemes, texts: ToneByTheme, unknown: NDArray[np.bool_], given: Given | None
 ) -> Predictions:
     """Return predictions for texts; given : None for average covariates."""
-    of_given = np.zeros(len(texts.evidence)) if given is None else given.linear_predictor(fitted.effects.covariate_effects)
-    eta = fitted.effects.linear_predictor(texts) + of_given
+    effects = fitted.effects
+    of_given = np.zeros(len(texts.evidence)) if given is None else given.linear_predictor(effects.covariate_effects)
+    eta = effects.linear_predictor(texts) + of_given
     themes = texts.shares[:, :-1]
     return Predictions(fitted.family, eta, np.zeros_like(eta), of_given, themes, themes, unknown)
 

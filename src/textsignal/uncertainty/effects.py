@@ -93,9 +93,7 @@ def by_themes(
     talk: Talk, fitted: FittedThemes, themes: Themes, reading: ThemeReading, clauses: Clauses, compute: Compute
 ) -> Talk:
     """Return the texts of a reading by other themes; clauses : of these texts, in any places."""
-    places = places_of(
-        reading.texts, reading.units, fitted.terms, themes, fitted.verdict, fitted.language, compute
-    )
+    places = places_of(reading.texts, reading.units, fitted.terms, themes, fitted.verdict, fitted.language, compute)
     _, prevalence = overall_of(reading.texts, reading.units, places, themes, talk.weight)
     return replace(talk, texts=replace(clauses, places=places).of_texts(len(prevalence)), prevalence=prevalence)
 

@@ -73,8 +73,8 @@ from textsignal.training.theme_model import (
     by_document,
     count_units,
     fit_prepared,
-    read_features,
     places_of,
+    read_features,
     readings_of,
 )
 
