@@ -157,12 +157,12 @@ class ReadSource:
         self.progress("Learning tone", 0, None)
         family, features = response.simplest, dictionary.features
         read = read_features(own.tokens, features, self.compute.engine)
-        y = family.encode(response.values)
-        slope = lexicon_slope(read, dictionary, y, own.weight, family.of_words, self.compute)
+        y, words = family.encode(response.values), family.of_words
+        slope = lexicon_slope(read, dictionary, y, own.weight, words, self.compute)
         start = slope * dictionary.general
         effects = stored_tone(found.shards, found.sizes, features, family, self.spread, without, start)
         self.progress("Learning themes", 0, None)
-        learnt = LearntTone(Tone.of(effects, tone_folds(read.counts)), None, slope)
+        learnt = LearntTone(Tone.of(effects, tone_folds(read.counts)), words, None, slope)
         return prepare_read(read, dictionary, [response], lambda _: learnt, own.weight, self.compute)
 
 

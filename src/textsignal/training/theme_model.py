@@ -629,12 +629,14 @@ def learn_dictionary(
 
 @dataclass(frozen=True, eq=False)
 class LearntTone:
-    """Tone of a response; offset : (texts,) linear predictor of covariates and offset alone, None if absent.
+    """Tone of a response.
 
-    slope : what a unit of the lexicon is worth in tone.
+    family : that words are learnt with; offset : (texts,) linear predictor of covariates and offset alone, None if
+    absent; slope : what a unit of the lexicon is worth in tone.
     """
 
     tone: Tone
+    family: Family
     offset: Vector | None
     slope: float
 
@@ -652,7 +654,7 @@ def prepare_themes(
             offset, words = fit_alone(response.given, y, weight, words, compute)
         slope = lexicon_slope(read, dictionary, y, weight, words, compute, offset)
         start = slope * dictionary.general
-        return LearntTone(fit_tone(read.counts, sizes, y, weight, words, compute, offset, start), offset, slope)
+        return LearntTone(fit_tone(read.counts, sizes, y, weight, words, compute, offset, start), words, offset, slope)
 
     return prepare_read(read, dictionary, responses, learn, weight, compute)
 
@@ -693,9 +695,9 @@ def prepare_read(
 
     def with_family(response: Response) -> Explained:
         tone = learn(response)
-        y, family = response.simplest.encode(response.values), response.simplest.of_words
+        y = response.simplest.encode(response.values)
         offset = np.zeros(len(texts)) if tone.offset is None else tone.offset
-        general, answers = (tone.slope, dictionary.general), (y, weight, family, compute, offset)
+        general, answers = (tone.slope, dictionary.general), (y, weight, tone.family, compute, offset)
         learnt, whole = learn_words(read, sizes, tone.tone, general, dictionary.neutral, *answers)
         choice = choose_family(response.candidates, whole, learnt.folds, response.values, weight, compute)
         return Explained(response, choice, learnt)
