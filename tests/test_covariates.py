@@ -15,7 +15,7 @@ from textsignal.data.covariates.design import Given
 from textsignal.datasets import simulate_corpus, synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.families import Binomial, Gaussian, Poisson
-from textsignal.training.contributions import fit_theme_effects
+from textsignal.training.contributions import ToneByTheme, fit_theme_effects
 
 REVIEWS = synthetic_reviews(600, seed=1)
 TEXTS, RATINGS = list(REVIEWS.texts), np.asarray(REVIEWS.ratings, dtype=float)
@@ -53,15 +53,16 @@ class TestLevelTwo:
         tone, shares = rng.normal(0, 0.5, (n, self.K)), rng.dirichlet(np.ones(self.K), n)
         given = Given(rng.normal(size=(n, 2)) + tone[:, :1], rng.normal(0, 0.3, n))
         eta = 0.3 + tone.sum(axis=1) + given.columns @ np.array([0.5, -1.0]) + given.offset
-        return tone, shares, given, eta, rng.integers(0, 3, n).astype(float), rng
+        texts = ToneByTheme(tone, shares, np.ones(n))
+        return texts, given, eta, rng.integers(0, 3, n).astype(float), rng
 
-    def effects(self, tone, shares, given, y, weight, family):
+    def effects(self, texts, given, y, weight, family):
         with local_compute(1) as compute:
-            return fit_theme_effects(tone, shares, shares.mean(axis=0), y, weight, family, compute, given)[0]
+            return fit_theme_effects(texts, texts.shares.mean(axis=0), y, weight, family, compute, given)[0]
 
     @pytest.mark.parametrize("name", ["gaussian", "binomial", "poisson"])
     def test_effects_of_covariates_equal_statsmodels_given_contributions(self, name):
-        tone, shares, given, eta, weight, rng = self.columns()
+        texts, given, eta, weight, rng = self.columns()
         family, theirs = {
             "gaussian": (Gaussian(), sm.families.Gaussian()),
             "binomial": (Binomial(4, 1), sm.families.Binomial()),
@@ -71,38 +72,38 @@ class TestLevelTwo:
             name, lambda mean, _: rng.binomial(4, 1 / (1 + np.exp(-mean))).astype(float)
         )(eta, 0.5)
         y = np.asarray(y, dtype=float)
-        found = self.effects(tone, shares, given, y, weight, family.learn(y + (name == "binomial")))
-        offset = found.contributions(tone, shares).sum(axis=1) + given.offset
+        found = self.effects(texts, given, y, weight, family.learn(y + (name == "binomial")))
+        offset = found.contributions(texts).sum(axis=1) + given.offset
         response = np.column_stack([y, 4 - y]) if name == "binomial" else y
         expected = sm.GLM(response, sm.add_constant(given.columns), theirs, offset=offset, freq_weights=weight).fit()
         np.testing.assert_allclose([found.constant, *found.covariates], expected.params, atol=1e-5)
 
     def test_standard_errors_are_those_of_least_squares(self):
         """With one theme and much data the penalties are nothing."""
-        tone, shares, given, eta, _, rng = self.columns(4000)
-        tone, shares = tone[:, :1], shares[:, :1] / shares[:, :1]
+        texts, given, eta, _, rng = self.columns(4000)
+        texts = ToneByTheme(texts.tone[:, :1], np.ones((len(eta), 1)), texts.evidence)
         y = eta + rng.normal(size=4000)
-        found = self.effects(tone, shares, given, y, np.ones(4000), Gaussian().learn(y))
-        ols = sm.OLS(y - given.offset, sm.add_constant(np.column_stack([tone, given.columns]))).fit()
+        found = self.effects(texts, given, y, np.ones(4000), Gaussian().learn(y))
+        ols = sm.OLS(y - given.offset, sm.add_constant(np.column_stack([texts.tone, given.columns]))).fit()
         np.testing.assert_allclose(found.covariate_errors, ols.bse[-2:], rtol=0.02)
 
     def test_groups_give_errors_between_groups(self):
-        tone, shares, given, eta, _, rng = self.columns(2000)
-        tone, shares = tone[:, :1], shares[:, :1] / shares[:, :1]
+        texts, given, eta, _, rng = self.columns(2000)
+        texts = ToneByTheme(texts.tone[:, :1], np.ones((len(eta), 1)), texts.evidence)
         groups = np.arange(2000) // 20
         clustered = Given(given.columns + rng.normal(size=(100, 2))[groups], given.offset, groups)
         y = eta + rng.normal(size=100)[groups] + rng.normal(size=2000)
-        found = self.effects(tone, shares, clustered, y, np.ones(2000), Gaussian().learn(y))
-        columns = sm.add_constant(np.column_stack([tone, clustered.columns]))
+        found = self.effects(texts, clustered, y, np.ones(2000), Gaussian().learn(y))
+        columns = sm.add_constant(np.column_stack([texts.tone, clustered.columns]))
         ols = sm.OLS(y - given.offset, columns).fit(cov_type="cluster", cov_kwds={"groups": groups})
         np.testing.assert_allclose(found.covariate_errors, ols.bse[-2:], rtol=0.03)
 
     def test_an_offset_is_a_covariate_whose_effect_is_known(self):
-        tone, shares, given, eta, weight, rng = self.columns()
+        texts, given, eta, weight, rng = self.columns()
         y = eta + rng.normal(size=len(eta))
-        free = self.effects(tone, shares, given, y, weight, Gaussian().learn(y))
+        free = self.effects(texts, given, y, weight, Gaussian().learn(y))
         known = Given(given.columns[:, :1], given.columns[:, 1] * free.covariates[1] + given.offset)
-        fixed = self.effects(tone, shares, known, y, weight, Gaussian().learn(y))
+        fixed = self.effects(texts, known, y, weight, Gaussian().learn(y))
         np.testing.assert_allclose(fixed.covariates, free.covariates[:1], atol=1e-4)
         np.testing.assert_allclose(fixed.gamma, free.gamma, atol=1e-3)
 
@@ -276,17 +277,23 @@ class TestTone:
         says = np.where(rng.random(600) < 0.9, dear, ~dear)
         texts = [f"{text} A grandcru it was." if yes else text for text, yes in zip(TEXTS, says, strict=True)]
         y = RATINGS + 3.0 * dear
-        tones = {}
+        tones, added = {}, {}
         for name, table in (("without", None), ("with", pd.DataFrame({"dear": dear}))):
             model = TextResponseModel(6, family="gaussian", n_jobs=1).fit(texts, y, covariates=table)
             found = model.reader_.fitted
-            tones[name] = found.tone[list(found.features.names).index("grandcru")]
-        assert tones["without"] > 1
+            tones[name] = found.words.tone[list(found.features.names).index("grandcru")]
+            both = ([f"{text}{end}" for text in TEXTS[:100]] for end in (" A grandcru it was.", ""))
+            given = {} if table is None else {"covariates": table[:100]}
+            added[name] = np.subtract(*(model.predict(each, **given) for each in both)).mean()
+        assert added["without"] > 1
+        assert abs(added["with"]) < 0.15 * added["without"]
         assert abs(tones["with"]) < 0.15 * tones["without"]
 
     def test_tone_stays_what_it_is_without_anything_given(self):
         plain, zero = fit(None), fit(None, offset=np.zeros(N))
-        np.testing.assert_allclose(plain.reader_.fitted.tone, zero.reader_.fitted.tone, atol=1e-9)
+        one, other = (model.reader_.fitted.words for model in (plain, zero))
+        for name in ("tone", "judgement", "judged", "spread", "slope"):
+            np.testing.assert_allclose(getattr(one, name), getattr(other, name), atol=1e-9)
 
 
 class TestWhatIsSaid:
@@ -327,7 +334,7 @@ class TestWhatIsSaid:
         assert "given" not in fit(None).drivers()._repr_html_()
 
     def test_weights_need_no_covariates(self):
-        assert fitted().transform(TEXTS[:3]).shape == (3, 6)
+        assert fitted().transform(TEXTS[:3]).shape == (3, 7)
 
 
 class TestRefused:
