@@ -46,6 +46,8 @@ FAR, LOUD = 2.5, 2.0
 LEAST = 0.1
 #: Half the width of the neutral zone, in root mean squares of the judgement of clauses.
 NEUTRAL = 0.53
+#: Part of the zone that a clause must leave by its own words: "when I called" is no complaint, whatever follows it.
+OWN = 0.5
 #: Part of the judgement of the others in its sentence that a clause shares, part of that of clauses that stand in
 #: contrast, and the most of it, in root mean squares.
 SHARED, OPPOSED, NEAR = 0.8, 0.3, 1.25
@@ -72,12 +74,15 @@ class Zone:
         """Return the zone around 0 of this half width."""
         return cls(-half, half)
 
-    def kinds(self, judgement: Vector, tone: Vector) -> NDArray[np.int8]:
+    def kinds(self, judgement: Vector, own: Vector, tone: Vector) -> NDArray[np.int8]:
         """Return (clauses,) 1 for clauses that raise the response, -1 for those that lower it, 0 for neutral ones.
 
-        The judgement of a clause must be outside the zone, and its tone on the same side of 0.
+        The judgement of a clause must be outside the zone, that by its own words alone outside the part `OWN` of the
+        zone, and its tone on the same side of 0.
         """
-        return ((judgement > self.high) & (tone > 0)).astype(np.int8) - ((judgement < self.low) & (tone < 0))
+        raises = (judgement > self.high) & (own > OWN * self.high) & (tone > 0)
+        lowers = (judgement < self.low) & (own < OWN * self.low) & (tone < 0)
+        return raises.astype(np.int8) - lowers
 
 
 def is_spread(value: float) -> bool:

@@ -368,7 +368,7 @@ class PartlyRead:
         texts, evidence = self.texts, self.evidence(judgement, words.spread)
         tone = tone + words.judged * judgement / np.diff(texts.sentence_ends)[texts.documents]
         shared = with_neighbours(judgement, texts.joined, NEAR * words.spread)
-        kinds, n_words = words.zone.kinds(shared, tone), np.diff(texts.indptr).astype(np.int32)
+        kinds, n_words = words.zone.kinds(shared, judgement, tone), np.diff(texts.indptr).astype(np.int32)
         tone = evidence[texts.documents] * tone
         return Clauses(texts.sentence_ends, places, n_words, tone, kinds, shared, evidence)
 

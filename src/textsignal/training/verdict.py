@@ -213,8 +213,6 @@ def place_clauses(texts, first, last, scores, kinds, bias, best, n_themes, place
                 place = before
             elif kind & JUDGES:
                 place = n_themes
-            elif theme >= 0:
-                place = theme
             else:
                 place = n_themes + 1
             places[u] = place

@@ -51,7 +51,6 @@ function clauseJudge(given, K) {
         else if (named > 0) place = theme;
         else if (inherits) place = before;
         else if (kind & judges) place = K;
-        else if (theme >= 0) place = theme;
       }
       before = place;
       return place;
@@ -87,10 +86,11 @@ function clauseJudge(given, K) {
     return amount ** 2 / (amount ** 2 + telling ** 4);
   }
 
-  // 1 for a clause that raises the response, -1 for one that lowers it, 0 for a neutral one.
-  function kindOf(judgement, tone) {
-    const { low, high } = given.judgement.zone;
-    return (judgement > high && tone > 0 ? 1 : 0) - (judgement < low && tone < 0 ? 1 : 0);
+  // 1 for a clause that raises the response, -1 for one that lowers it, 0 for a neutral one; own : by its words alone.
+  function kindOf(judgement, own, tone) {
+    const { zone, own: part } = given.judgement;
+    const raises = judgement > zone.high && own > part * zone.high && tone > 0;
+    return raises ? 1 : judgement < zone.low && own < part * zone.low && tone < 0 ? -1 : 0;
   }
 
   return { bestThemes, placeClauses, withNeighbours, evidenceOf, kindOf };

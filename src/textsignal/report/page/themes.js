@@ -126,7 +126,7 @@ async function themesModel(given) {
       const tone = given.gamma[theme] * evidence * tones[u];
       const speaking = given.beta[theme] * share * evidence;
       const added = wordTones[u].map((value) => given.gamma[theme] * evidence * value);
-      const kind = kindOf(shared[u], tones[u]);
+      const kind = kindOf(shared[u], judgement[u], tones[u]);
       return { ...clause, theme, share, kind, judgement: shared[u], tone, speaking, contribution: tone + speaking, added };
     });
     const byPlace = (values) => range(K + 2).map((k) => sum(values.filter((_, u) => places[u] === k)));

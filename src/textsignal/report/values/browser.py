@@ -42,7 +42,7 @@ from textsignal.text.scanning import (
 )
 from textsignal.text.tokenise import GENERAL, NEGATIONS, function_words_of, negates, stop_words
 from textsignal.training.inference import MAX_ITER
-from textsignal.training.judgement import LONG, NEAR, OPPOSED, SHARED, TELLING
+from textsignal.training.judgement import LONG, NEAR, OPPOSED, OWN, SHARED, TELLING
 from textsignal.training.theme_model import FittedThemes, WordEffects, names_of
 from textsignal.training.verdict import CLEAR, JUDGES, NAMED, NEARBY, REFERS, kinds_of
 
@@ -222,6 +222,7 @@ def _judgement(words: WordEffects) -> dict[str, Any]:
         "spread": float(words.spread),
         "zone": {"low": float(words.zone.low), "high": float(words.zone.high)},
         "near": float(NEAR * words.spread),
+        "own": OWN,
         "shared": SHARED,
         "opposed": OPPOSED,
         "telling": TELLING,
