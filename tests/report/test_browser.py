@@ -32,9 +32,9 @@ def numbers(report, name, dtype):
 
 
 def texts_of(report):
-    """The texts, each in its sentences and what is behind the last of them."""
+    """The texts, each in its clauses and what is behind the last of them."""
     texts = unpacked(report.browse.columns["texts"]).decode().split(browser.NEXT_TEXT)
-    return [text.split(browser.SENTENCE_END) for text in texts]
+    return [text.split(browser.CLAUSE_END) for text in texts]
 
 
 @pytest.fixture(scope="module")
@@ -47,15 +47,19 @@ def report(model, reading):
     return prepare(model, reading, REVIEWS.ratings, HELD_OUT, SETTINGS, groups=GROUPS, times=DATES)
 
 
-def test_how_documents_speak_of_themes_is_what_the_cards_count(report):
+def test_how_texts_speak_of_themes_is_what_the_cards_count(report):
     how = numbers(report, "stances", np.uint8).reshape(N, -1)
+    assert how.shape[1] == len(report.themes)
     for theme in report.themes:
         here = how[:, theme.number]
-        spoken = here != browser.NO_MENTION
-        assert spoken.sum() == theme.texts
-        assert spoken.mean() == pytest.approx(theme.mentions)
-        assert (here == browser.COMPLAINT).sum() == pytest.approx(theme.complaints * theme.texts)
-        assert (here == browser.PRAISE).sum() == pytest.approx(theme.praise * theme.texts)
+        mentioned, praises, complains = (here & bit > 0 for bit in browser.STANCES.values())
+        assert mentioned.sum() == theme.texts
+        assert not (praises | complains)[~mentioned].any()
+        assert mentioned.mean() == pytest.approx(theme.mentions)
+        assert complains.mean() == pytest.approx(theme.complaints)
+        assert praises.mean() == pytest.approx(theme.praise)
+        assert (mentioned & ~praises & ~complains).mean() == pytest.approx(theme.neutral)
+    assert (how == sum(browser.STANCES.values())).any()  # one may do both
 
 
 def test_every_text_is_there_with_its_facts(report, reading):
@@ -81,23 +85,30 @@ def test_many_levels_are_found_by_bins_and_a_missing_response_by_none():
     assert (bins_of_levels(np.arange(101.0)).numbers(responses) + 1).tolist() == [1, 11, 20, 0, 2, 1]
 
 
-def test_sentences_are_those_of_the_reading_with_tone_that_has_not_seen_the_response(model):
+def test_clauses_are_those_of_the_reading_with_tone_that_has_not_seen_the_response(model):
     reading = model.read(REVIEWS.texts)
     report = prepare(model, reading, REVIEWS.ratings, HELD_OUT, SETTINGS)
-    sentences, spoken = reading.clauses, reading.mentions
-    points = numbers(report, "points", "<f4")
-    documents = sentences.texts.documents
+    clauses, mentions, effects = reading.clauses, reading.mentions, model.reader_.fitted.effects
+    points, documents = numbers(report, "points", "<f8"), clauses.texts.documents
     assert [len(pieces) - 1 for pieces in texts_of(report)] == np.bincount(documents, minlength=N).tolist()
-    assert numbers(report, "themes", "<u2").tolist() == sentences.places.argmax(axis=1).tolist()
-    # Sentences of a document add up to what all its themes' tone adds.
-    constant = float(model.reader_.fitted.effects.constant)
-    slopes = [slope_of(model.reader_.family, constant, eta) for eta in spoken.eta]
-    expected = spoken.tone.sum(axis=1) * slopes
-    np.testing.assert_allclose(np.bincount(documents, weights=points, minlength=N), expected, rtol=0, atol=1e-5)
+    places = numbers(report, "themes", "<u2")
+    assert places.tolist() == clauses.clauses.places.tolist()
+    kinds = numbers(report, "kinds", np.int8)
+    assert kinds.tolist() == reading.unseen.kinds.tolist()
+    # Clauses of a text add up to what the tone of each of its themes adds, and its complaints to what complaints add.
+    baselines = effects.baseline(reading.unseen.evidence)
+    pairs = zip(baselines.tolist(), mentions.eta.tolist(), strict=True)
+    slopes = np.array([slope_of(model.reader_.family, *pair) for pair in pairs])
+    of_sides = {"tone": np.ones(len(kinds), dtype=bool), "complaint": kinds < 0, "praise": kinds > 0}
+    for side, chosen in of_sides.items():
+        sums = np.zeros((N, mentions.n_themes + 1))
+        np.add.at(sums, (documents[chosen], places[chosen]), points[chosen])
+        expected = getattr(mentions, side) * slopes[:, None]
+        np.testing.assert_allclose(sums[:, :-1], expected, rtol=0, atol=1e-10)
     # It is not the tone that has seen it.
-    seen = np.bincount(documents, weights=sentences.sentence_tone, minlength=N)[~HELD_OUT]
-    unseen = np.bincount(documents, weights=model.reader_.fitted.training.unseen_tone(sentences), minlength=N)
-    assert not np.allclose(seen, unseen[~HELD_OUT], atol=1e-3)
+    seen = np.bincount(documents, weights=clauses.clauses.tone, minlength=N)[~HELD_OUT]
+    unseen = np.bincount(documents, weights=reading.unseen.tone, minlength=N)[~HELD_OUT]
+    assert not np.allclose(seen, unseen, atol=1e-3)
 
 
 def test_of_many_documents_the_same_are_drawn_in_their_order(model, reading):
@@ -147,6 +158,13 @@ def test_long_texts_are_cut_between_words_or_sentences(model):
 def test_space_is_what_python_takes_for_space():
     spaces = re.compile(f"[{browser.SPACE}]")
     assert all(bool(spaces.match(chr(code))) == chr(code).isspace() for code in range(0x11000))
+
+
+def test_digits_are_what_python_takes_for_digits():
+    others = re.compile(f"[{browser.DIGITS}]")
+    assert all(
+        (bool(others.match(chr(code))) or chr(code).isdecimal()) == chr(code).isdigit() for code in range(0x110000)
+    )
 
 
 def test_what_both_languages_write_alike_is_left_alone():

@@ -19,20 +19,23 @@ def report(model):
 
 
 def found(report, costs=None, gains=None, naming=None, **changed):
-    """Findings on a report with other numbers: of all themes, or of the documents."""
-    costs = costs or [theme.cost for theme in report.themes]
-    gains = gains or [theme.gain for theme in report.themes]
-    parts = zip(report.themes, costs, gains, strict=True)
+    """Findings on a report with other numbers: of all themes but the overall verdict, or of the texts."""
+    *of_report, overall = report.themes
+    costs = costs or [theme.cost for theme in of_report]
+    gains = gains or [theme.gain for theme in of_report]
+    parts = zip(of_report, costs, gains, strict=True)
     of_themes = {name: value for name, value in changed.items() if hasattr(report.themes[0], name)}
-    themes = [replace(theme, cost=cost, gain=gain, **of_themes) for theme, cost, gain in parts]
+    themes = [replace(theme, cost=cost, gain=gain, **EACH, **of_themes) for theme, cost, gain in parts]
     documents = replace(report.summary, **{name: changed[name] for name in changed.keys() - of_themes.keys()})
-    return findings(themes, documents, report.prediction, naming or report.naming)
+    return findings([*themes, overall], documents, report.prediction, naming or report.naming)
 
 
 def named(sentences):
     return [part.number for sentence in sentences for part in sentence.parts if isinstance(part, Named)]
 
 
+#: What each complaint costs, and each praise adds, whatever themes are made of.
+EACH = {"cost_per_complaint": 0.5, "gain_per_praise": 0.5}
 WORDS = {"raises": ("quiet", "warm"), "lowers": ("loud", "cold")}
 
 
@@ -42,6 +45,15 @@ def test_what_to_fix_is_the_largest_cost_and_what_to_keep_the_largest_gain_of_th
     assert named(result.to_fix) == numbers[:TO_FIX]
     assert named(result.to_keep) == [numbers[4], numbers[5]][:TO_KEEP]
     assert named([result.conclusion]) == [numbers[0], numbers[4]]
+
+
+def test_the_overall_verdict_is_last_and_never_a_finding(report):
+    *others, overall = report.themes
+    assert overall.is_overall
+    assert not any(theme.is_overall for theme in others)
+    most = replace(overall, cost=9.0, gain=9.0, cost_per_complaint=9.0, gain_per_praise=9.0)
+    result = findings([*others, most], report.summary, report.prediction, report.naming)
+    assert overall.number not in named([*result.to_fix, *result.to_keep, result.conclusion])
 
 
 def test_a_strength_is_not_fixed_first(report):
@@ -60,15 +72,20 @@ def test_what_is_only_judged_comes_last(report):
     telling = replace(judged, lowers=("worst", "not good", "loud", "cold"))
     result = found(replace(report, themes=(telling, *others)), [0.6, 0.5, 0.4, 0.3, 0.2, 0.1], [0.0] * 6)
     assert named(result.to_fix) == numbers[:3]
-    assert "(loud, cold)." in str(result.to_fix[0])
+    assert "(loud, cold);" in str(result.to_fix[0])
 
 
-def test_a_finding_says_mentions_tone_means_and_what_would_change(report):
-    result = found(report, [0.6, 0.5, 0.4, 0.3, 0.2, 0.1], **WORDS, mean_response=3.14, mean_elsewhere=4.0)
-    theme = replace(report.themes[0], cost=0.6, **WORDS, mean_response=3.14, mean_elsewhere=4.0)
-    assert str(result.to_fix[0]) == f"“{theme.label}”{cost_of(theme, report.naming)}"
-    same = found(report, [0.6] * 6, **WORDS, mean_response=3.99, mean_elsewhere=4.01)
-    assert "instead of" not in str(same.to_fix[0])
+def test_a_finding_says_how_many_complain_their_mean_and_what_each_costs(report):
+    numbers = {"complaints": 0.2, "cost_per_complaint": 3.0, "mean_complaint": 3.14}
+    themes = [replace(theme, cost=0.6, gain=0.0, **WORDS, **numbers) for theme in report.themes[:-1]]
+    result = findings(themes, report.summary, report.prediction, report.naming)
+    assert str(result.to_fix[0]) == f"“{themes[0].label}”{cost_of(themes[0], report.naming)}"
+    assert str(result.to_fix[0]).endswith(
+        ": 20% of texts complain about it (loud, cold); their average Rating is 3.1. Each complaint costs 3.00 stars, "
+        "together 0.60: without complaints, the average would be 0.60 stars higher."
+    )
+    unknown = [replace(theme, mean_complaint=None) for theme in themes]
+    assert "their average" not in str(findings(unknown, report.summary, report.prediction, report.naming).to_fix[0])
 
 
 @pytest.mark.parametrize("value", [0.0, NOTHING * 0.99])
@@ -83,8 +100,8 @@ def test_nothing_is_made_of_a_theme_that_moves_nothing(report, value):
 )
 def test_sentences_hold_for_any_name_and_unit(report, name, shown):
     naming = replace(report.naming, response=name, unit="units")
-    result = found(report, [0.6] * 6, naming=naming, mean_response=3.1, mean_elsewhere=4.0)
-    assert f"the average {shown} is 3.1 instead of 4.0" in str(result.to_fix[0])
+    result = found(report, [0.6] * 6, naming=naming, mean_complaint=3.1)
+    assert f"their average {shown} is 3.1" in str(result.to_fix[0])
     assert f"differences in the {shown}:" in result.trust
     assert "units higher." in str(result.to_fix[0])
 
@@ -107,11 +124,14 @@ def test_held_out_skill_is_said_in_words_and_numbers(report):
 
 
 def cards_of(report, *shares):
-    return [replace(card, stability=share) for card, share in zip(report.themes, shares, strict=True)]
+    *themes, overall = report.themes
+    return [replace(card, stability=share) for card, share in zip(themes, shares, strict=True)] + [overall]
 
 
 def test_themes_of_a_report_on_the_training_texts_are_checked(report, model):
-    assert all(0 <= card.stability <= 1 for card in report.themes)
+    *themes, overall = report.themes
+    assert all(0 <= card.stability <= 1 for card in themes)
+    assert overall.stability is None
     other = prepare(model, model.read(REVIEWS.texts[:50]), REVIEWS.ratings[:50])
     assert all(card.stability is None for card in other.themes)
 

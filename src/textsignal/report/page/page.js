@@ -14,9 +14,10 @@
   const store = `textsignal:${page.id}`;
   let tried = null;
 
-  // Chart, table and cards by one measure, the largest first.
+  // Chart, table and cards by one measure, the largest first; the overall verdict, which is no theme, last.
   let measure = "cost";
-  const ranked = () => [...page.themes].sort((a, b) => (b[measure] ?? -Infinity) - (a[measure] ?? -Infinity));
+  const before = (a, b) => Number(a.is_overall) - Number(b.is_overall) || (b[measure] ?? -Infinity) - (a[measure] ?? -Infinity);
+  const ranked = () => [...page.themes].sort(before);
   function inOrder() {
     const places = new Map(ranked().map((theme, place) => [theme.number, place]));
     return charts.rowsOf("drivers").map((row) => ({ ...row, place: places.get(row.theme) }));
