@@ -6,9 +6,11 @@ verdicts have in general ("recommend", "again", "stars"), where the language has
 
     score_u = bias + sum over words of log p(word | verdict) / p(word | other)
 
-fitted twice; a listed word counts as if it had been seen in `SEEN` more clauses. A clause is on the overall verdict if
-its score is above 0, or above `NAMED` if it names a theme, or if it judges without naming one. Terms that verdicts use
-as much as other clauses do ("stay", "experience") name no theme.
+fitted twice; a listed word counts as if it had been seen in `SEEN` more clauses. Other clauses count by how much they
+judge: words of praise and complaints would be those of verdicts, if compared with clauses that do not judge.
+
+A clause is on the overall verdict if its score is above 0, or above `NAMED` if it names a theme, or if it judges without
+naming one. Terms that verdicts use as much as other clauses do ("stay", "experience") name no theme.
 
 A clause that names a theme is on the theme of its terms, with part of the weight of the others in its sentence.
 """
@@ -39,6 +41,9 @@ LEAST_SENTENCES = 3
 CERTAIN = 1.5
 #: Fits of the classifier, and clauses that are added to each count of a word.
 FITS, PRIOR = 2, 2.0
+#: What a clause that does not judge counts in comparison. With 1, verdicts took over praise and complaints of simulated
+#: reviews, which have no verdicts; with .3, clauses of hotel reviews agree better with people's labels.
+SILENT = 0.3
 #: Clauses that a listed word counts as seen in, and the share of these that are verdicts; the log-odds that a clause is
 #: one for each listed word in it, up to MOST_LISTED, before the first fit.
 SEEN, OF_THESE, LISTED, MOST_LISTED = 100, 0.8, 1.0, 2
@@ -100,7 +105,7 @@ def learn_verdict(
     has_listed = np.minimum(present @ in_general, MOST_LISTED)
     guess, scores, bias = _raised(place * judged, LISTED * has_listed), np.zeros(len(texts.words)), 0.0
     for fit in range(FITS):
-        verdicts, others = each * guess, each * (1 - guess)
+        verdicts, others = each * guess, each * (1 - guess) * (SILENT + (1 - SILENT) * judged)
         share = verdicts.sum() / max(each.sum(), 1e-12)
         if not 0 < share < 1:
             break
