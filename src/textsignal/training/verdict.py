@@ -9,8 +9,8 @@ verdicts have in general ("recommend", "again", "stars"), where the language has
 fitted twice; a listed word counts as if it had been seen in `SEEN` more clauses. Other clauses count by how much they
 judge: words of praise and complaints would be those of verdicts, if compared with clauses that do not judge.
 
-A clause is on the overall verdict if its score is above 0, or above `NAMED` if it names a theme, or if it judges without
-naming one. Terms that verdicts use as much as other clauses do ("stay", "experience") name no theme.
+A clause is on the overall verdict if its score is above 0, or above `NAMED` if it names a theme, or if it judges
+without naming one. Terms that verdicts use as much as other clauses do ("stay", "experience") name no theme.
 
 A clause that names a theme is on the theme of its terms, with part of the weight of the others in its sentence.
 """
