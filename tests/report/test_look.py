@@ -146,9 +146,11 @@ def test_the_numbers_of_a_chart_of_its_tooltip_and_of_the_table_are_the_same(vis
                 "#vg-tooltip-element tr", "rows => rows.map((row) => [...row.children].map((cell) => cell.innerText))"
             )
         )
-        mentions, complaints, praise, _, costs, adds = page.locator(f"#row-{about['theme']} td").all_inner_texts()
+        mentions, complaints, praise, neutral, _, costs, adds = page.locator(
+            f"#row-{about['theme']} td"
+        ).all_inner_texts()
         assert shown["mentions"] == mentions
-        assert (shown["of these, praise"], shown["of these, complaints"]) == (praise, complaints)
+        assert (shown["praise"], shown["complaints"], shown["neutral"]) == (praise, complaints, neutral)
         assert shown["effect"] == (f"−{costs} stars" if about["side"] == "costs" else f"+{adds} stars")
         written = page.locator("#chart-drivers .mark-text text").all_text_contents()
         assert shown["effect"].removesuffix(" stars") in written

@@ -71,29 +71,54 @@ def test_readers_that_run_no_scripts_see_what_charts_say_in_words_and_tables(vis
     for chart in ("drivers", "agreement"):
         assert page.locator(f"#chart-{chart} p").is_visible()
     assert page.locator("#theme-rows tr").first.is_visible()
-    assert page.locator("#cards > li").count() == 6
+    assert page.locator("#cards > li").count() == 7
     assert not page.locator("#download").is_visible()
 
 
-def test_chart_table_and_cards_are_sorted_by_what_is_clicked(page, model):
+def drivers_of(model, measure="cost"):
+    """Themes by a measure, the largest first and the overall verdict last."""
     table = model.drivers(texts=REVIEWS.texts, responses=REVIEWS.ratings)
+    return table.sort_values(["is_overall", measure], ascending=[True, False], kind="stable")
+
+
+def test_chart_table_and_cards_are_sorted_by_what_is_clicked(page, model):
+    table = drivers_of(model)
     assert order_of(page, "cards") == order_of(page, "theme-rows") == table["theme"].tolist()
     assert bars_of(page, "drivers") == table["label"].tolist()
-    for measure in ("gain", "mentions", "cost"):
+    for measure in ("gain", "mentions", "complaints", "praise", "neutral", "cost"):
         page.click(f"button[data-measure={measure}]")
-        expected = table.sort_values(measure, ascending=False, kind="stable")
+        expected = table.sort_values(["is_overall", measure], ascending=[True, False], kind="stable")
         assert order_of(page, "cards") == order_of(page, "theme-rows") == expected["theme"].tolist()
         assert bars_of(page, "drivers") == expected["label"].tolist()
+        assert expected["is_overall"].iloc[-1]
         sorted_by = page.locator("th[aria-sort] button").all()
         assert [button.get_attribute("data-measure") for button in sorted_by] == [measure]
 
 
 def test_the_table_says_what_the_model_says(seen, model):
-    table = model.drivers(texts=REVIEWS.texts, responses=REVIEWS.ratings)
+    table = drivers_of(model)
     for row in table.itertuples():
         shown = seen.locator(f"#row-{row.theme} td").all_inner_texts()
-        expected = [f"{row.mentions:.0%}", f"{row.complaints:.0%}", f"{row.praise:.0%}", f"{row.mean_response:.2f}"]
-        assert shown == [*expected, f"{row.cost:z.2f}", f"{row.gain:z.2f}"]
+        shares = [f"{value:.0%}" for value in (row.mentions, row.complaints, row.praise, row.neutral)]
+        each = f"{row.cost_per_complaint:z.2f}" if row.complaints else "–"
+        assert shown == [*shares, each, f"{row.cost:z.2f}", f"{row.gain:z.2f}"]
+    unplaced = f"{table.attrs['unplaced']:.1%} of all words"
+    assert seen.inner_text("#unplaced").startswith(unplaced)
+
+
+def test_the_zone_of_neutral_mentions_is_stated(seen, model):
+    zone = model.reader_.fitted.words.zone
+    assert f"{zone.low:.2f} to {zone.high:.2f}".replace("-", "−") in seen.inner_text("#neutral")
+
+
+def test_numbers_of_the_page_add_up(seen):
+    """Cost is the share of texts that complain times what each complaint costs, and likewise the gain."""
+    for theme in seen.evaluate("JSON.parse(document.getElementById('page-data').textContent).themes"):
+        for total, share, each in (("cost", "complaints", "cost_per_complaint"), ("gain", "praise", "gain_per_praise")):
+            assert theme[total] == pytest.approx(theme[share] * (theme[each] or 0), abs=1e-10)
+        assert theme["mentions"] >= max(theme["complaints"], theme["praise"], theme["neutral"])
+        both = theme["complaints"] + theme["praise"] + theme["neutral"] - theme["mentions"]
+        assert -1e-10 <= both <= min(theme["complaints"], theme["praise"]) + 1e-10
 
 
 def test_the_numbers_are_given_away_as_a_table(seen, model, tmp_path):
@@ -101,9 +126,9 @@ def test_the_numbers_are_given_away_as_a_table(seen, model, tmp_path):
         seen.click("#download")
     download.value.save_as(tmp_path / "drivers.csv")
     found = pd.read_csv(tmp_path / "drivers.csv")
-    expected = model.drivers(texts=REVIEWS.texts, responses=REVIEWS.ratings)
+    expected = drivers_of(model)
     assert found["label"].tolist() == expected["label"].tolist()
-    for measure in ("mentions", "share", "praise", "complaints", "cost", "gain"):
+    for measure in ("mentions", "share", "praise", "complaints", "neutral", "cost", "cost_per_complaint", "gain"):
         np.testing.assert_allclose(found[measure], expected[measure])
 
 
@@ -145,7 +170,7 @@ BARS = "#chart-drivers .mark-rect path"
 
 def test_a_click_on_a_bar_opens_the_card(page):
     bars = page.locator(BARS)
-    assert bars.count() == 12
+    assert bars.count() == 14
     number = bars.first.evaluate("bar => bar.__data__.datum.theme")
     assert not page.locator(f"#theme-{number} .inside").is_visible()
     bars.first.click(force=True)
@@ -162,7 +187,7 @@ def test_hovering_over_a_bar_says_what_it_is(seen):
     assert label in seen.inner_text("#vg-tooltip-element")
 
 
-def test_the_text_around_a_sentence_is_one_click_away(visit, page_file):
+def test_the_text_around_a_clause_is_one_click_away(visit, page_file):
     page = visit(page_file).page
     page.click("#open-all")
     around = page.locator(".around").first

@@ -51,7 +51,13 @@ def test_cards_have_the_ranges_of_their_own_themes(report, effects):
 
 def test_the_page_says_what_ranges_are_and_which_correction_is_used(report, effects):
     explained = render(report)
-    for words in ("95% confidence intervals", "each theme by itself", "all 6 themes tested together", "Holm", "5%"):
+    for words in (
+        "95% confidence intervals",
+        "each theme by itself",
+        "all 7 rows of the table tested together",
+        "Holm",
+        "5%",
+    ):
         assert words in explained
     assert "the same hotel are treated as dependent" in explained
     assert "themes as given; “Reproduced” on the cards shows" in explained
@@ -86,13 +92,16 @@ def test_ranges_in_the_chart_lie_on_the_side_of_their_bars(report, lower):
 
 def test_the_conclusion_is_of_what_is_clear(report):
     def changed_findings(**changed):
-        cards = [replace(card, cost=0.1 * place, gain=0.0, **changed) for place, card in enumerate(report.themes)]
+        *themes, overall = report.themes
+        of_overall = replace(overall, cost=9.0, gain=9.0, **changed)
+        cards = [replace(card, cost=0.1 * place, gain=0.0, **changed) for place, card in enumerate(themes)]
         cards[-1] = replace(cards[-1], cost_clear=False)
-        return cards, findings(cards, report.summary, report.prediction, report.naming)
+        return cards, findings([*cards, of_overall], report.summary, report.prediction, report.naming)
 
-    cards, found = changed_findings(cost_clear=True, cost_low=0.1, cost_high=0.2)
+    each = {"cost_per_complaint": 1.0, "gain_per_praise": 1.0}
+    cards, found = changed_findings(cost_clear=True, cost_low=0.1, cost_high=0.2, **each)
     assert str(found.conclusion) == f"“{cards[-2].label}” costs most of all clear ones: 0.40 stars (0.10 to 0.20)"
-    _, found = changed_findings(cost_clear=False)
+    _, found = changed_findings(cost_clear=False, **each)
     assert str(found.conclusion) == "No theme clearly moves the Rating."
     assert found.titles[0] == "What to fix first: none of these is clear"
 
