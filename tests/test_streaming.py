@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import fields, is_dataclass
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError, OutputError, StorageError
 from textsignal.streaming import memory_of, read_to_fit
 from textsignal.text import shards
+from textsignal.training import theme_model
 
 N = 400
 
@@ -33,15 +35,15 @@ def fitted(source, response="rating", text="review", model=None, **options):
 
 
 def numbers(model):
-    """All arrays of a fitted model, by their bits."""
+    """All numbers of a fitted model, by their bits."""
     own = model.reader_.fitted
-    return [
-        array.tobytes()
-        for array in (
-            *(own.tone, own.themes.topics, own.themes.prevalence, own.effects.gamma, own.effects.beta),
-            *(own.training.tone, own.training.shares, own.training.responses, own.training.keys),
-        )
-    ]
+    parts = (own, own.words, own.words.zone, own.verdict, own.themes, own.effects, own.training, own.training.clauses)
+    found = {f"{type(part).__name__}.{each.name}": getattr(part, each.name) for part in parts for each in fields(part)}
+    numbers = {name: np.asarray(value) for name, value in found.items() if not is_dataclass(value)}
+    assert {"WordEffects.judgement", "Verdict.scores", "Zone.low", "ThemeEffects.average", "Clauses.kinds"} <= set(
+        numbers
+    )
+    return {name: value.tolist() if value.dtype == object else value.tobytes() for name, value in numbers.items()}
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +94,7 @@ def test_a_streamed_model_is_the_model_of_texts_in_memory(file, table, in_memory
     assert np.array_equal(model.predict(table["review"]), in_memory.predict(table["review"]))
     assert model.reader_.described == in_memory.reader_.described
     pd.testing.assert_frame_equal(model.drivers(), in_memory.drivers())
+    pd.testing.assert_frame_equal(model.clauses(), in_memory.clauses())
     assert model.naming_.response == "rating"
 
 
@@ -102,7 +105,15 @@ def test_weights_come_from_a_column(table, tmp_path, small_batches):
     assert numbers(model) == numbers(new_model().fit(table["review"].tolist(), table["rating"], weight))
 
 
-@pytest.mark.parametrize("options", [{"family": "ordinal"}, {"family": "auto", "levels": (0, 6)}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"family": "ordinal"},
+        {"family": "auto", "levels": (0, 6)},
+        {"lexicon": None, "neutral": 0.2},
+        {"lexicon": {"dirty": -2.0, "friendly": 2.0}},
+    ],
+)
 def test_options_mean_what_they_mean_in_memory(table, options, small_batches):
     part = table.iloc[:200]
     model = fitted(part, model=new_model(**options))
@@ -134,7 +145,7 @@ def test_a_sample_does_not_depend_on_batches_and_says_what_it_is(file, table, sm
     assert 100 < n_sampled <= 250
     assert model.n_texts_ == N
     assert model.reader_.described["Texts"] == (
-        f"Themes and their numbers come from a random {n_sampled} of {N} texts, tone comes from all of them"
+        f"Themes, judgement and their numbers come from a random {n_sampled} of {N} texts, tone comes from all of them"
     )
     model.save(tmp_path / "model")
     stored = ts.load(tmp_path / "model")
@@ -159,11 +170,18 @@ def test_what_is_said_of_a_sample_says_so(file, table, small_sample, tmp_path):
     assert model.merge([0, 1]).reader_.fitted.basis == basis
 
 
-def test_tone_of_a_sample_is_that_of_all_documents(file, in_memory, small_sample):
-    assert np.array_equal(fitted(file).reader_.fitted.tone, in_memory.reader_.fitted.tone)
+@pytest.mark.parametrize("slope", [0.0, 0.2])
+def test_tone_of_a_sample_is_that_of_all_documents(file, table, small_sample, monkeypatch, slope):
+    """But for its weight against judgement, which the sample chooses, as it does the slope of the lexicon."""
+    for module in (streaming, theme_model):
+        monkeypatch.setattr(module, "lexicon_slope", lambda *_: slope)
+    in_memory = new_model().fit(table["review"].tolist(), table["rating"].to_numpy())
+    some, every = (model.reader_.fitted.words.tone for model in (fitted(file), in_memory))
+    assert np.abs(some).max() > 0
+    np.testing.assert_allclose(some / np.linalg.norm(some), every / np.linalg.norm(every), rtol=1e-12)
 
 
-def test_held_back_documents_and_their_copies_teach_no_tone(table, small_batches):
+def test_held_back_documents_and_their_copies_teach_nothing(table, small_batches):
     """The held-back rows' responses can be anything."""
     copies = pd.concat([table, table.iloc[:50]], ignore_index=True)
     held = np.zeros(len(copies), dtype=bool)
@@ -175,7 +193,12 @@ def test_held_back_documents_and_their_copies_teach_no_tone(table, small_batches
         with read_to_fit(new_model().options, source, Roles("review", ("rating",))) as read:
             found.append(read.fit(held))
         assert read.found.drawn.rows.tolist() == list(range(N + 50))
-    assert np.array_equal(*(reader.fitted.tone for reader in found))
+    one, other = (reader.fitted for reader in found)
+    for name in ("tone", "judgement", "judged", "slope", "spread"):
+        np.testing.assert_array_equal(getattr(one.words, name), getattr(other.words, name))
+    np.testing.assert_array_equal(one.verdict.scores, other.verdict.scores)
+    for name in ("gamma", "beta", "constant", "average"):
+        np.testing.assert_array_equal(getattr(one.effects, name), getattr(other.effects, name))
     assert len(found[0].fitted.training.keys) == N
 
 

@@ -137,14 +137,17 @@ class ReadSource:
         if n_sampled < n_all:
             all_texts = "all that were not held back" if n_held else "all of them"
             random = f"a random {n_sampled - n_held:,} of {n_all:,} texts"
-            basis = f"Themes and their numbers come from {random}, tone comes from {all_texts}."
+            basis = f"Themes, judgement and their numbers come from {random}, tone comes from {all_texts}."
             reader = replace(reader, fitted=replace(reader.fitted, basis=basis))
         return reader
 
     def _prepared(self, held_out: NDArray[np.bool_]) -> Prepared:
         """Learn words and tone from all shards, and the inputs of themes from the sample."""
         found, own = self.found, self.found.sample.but(held_out)
-        response = Response(np.where(own.weight > 0, own.responses, np.nan), self.families)
+        # Nor are the responses of copies of the texts that are held out.
+        without = np.unique(found.drawn.keys[held_out])
+        used = (own.weight > 0) & ~np.isin(found.drawn.keys[~held_out], without)
+        response = Response(np.where(used, own.responses, np.nan), self.families)
         if np.unique(response.values[~np.isnan(response.values)]).size < 2:
             raise InputError(
                 f"the {len(own.tokens):,} texts that were drawn at random from {found.n_documents:,} have no two "
@@ -152,7 +155,7 @@ class ReadSource:
             )
         self.progress("Counting words", 0, None)
         merged = count_shards(found.shards, found.sizes, self.spread)
-        options, without = parts.dictionary_options(self.options), np.unique(found.drawn.keys[held_out])
+        options = parts.dictionary_options(self.options)
         dictionary = learn_dictionary(merged.words, merged.counts, found.n_documents, **options)
         self.progress("Learning tone", 0, None)
         family, features = response.simplest, dictionary.features

@@ -93,8 +93,11 @@ def local(fit):
 
 
 def assert_same_bits(one, two):
-    for name in ("tone", "terms"):
-        np.testing.assert_array_equal(getattr(one.reader_.fitted, name), getattr(two.reader_.fitted, name))
+    own, others = one.reader_.fitted, two.reader_.fitted
+    assert list(own.terms) == list(others.terms)
+    for name in ("tone", "judgement", "judged", "slope", "spread"):
+        np.testing.assert_array_equal(getattr(own.words, name), getattr(others.words, name))
+    np.testing.assert_array_equal(own.verdict.scores, others.verdict.scores)
     np.testing.assert_array_equal(one.components_, two.components_)
     texts = one.observed()[0].tokens.texts
     assert list(texts) == list(two.observed()[0].tokens.texts)
