@@ -17,6 +17,7 @@ import typer
 
 import textsignal
 from textsignal.cli.check import check
+from textsignal.cli.clauses import clauses
 from textsignal.cli.compare import compare
 from textsignal.cli.console import say
 from textsignal.cli.demo import demo
@@ -46,6 +47,7 @@ EXAMPLES: dict[Callable[..., None], str] = {
     drivers: "textsignal drivers out/model reviews.csv --text Review --response Rating --by Hotel",
     effects: "textsignal effects out/model reviews.csv --text Review --response Rating --groups Hotel",
     check: "textsignal check out/model reviews.csv --text Review --response Rating",
+    clauses: "textsignal clauses out/model new.csv --text Review -o clauses.parquet",
     explain: 'textsignal explain out/model "The lobby is lovely but the room smelled."',
     report: "textsignal report out/model reviews.csv --text Review --response Rating -o report.html",
     search: "textsignal search reviews.csv --text Review --response Rating -o search/",

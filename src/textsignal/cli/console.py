@@ -54,11 +54,11 @@ def report_settings(**settings: Any) -> Iterator[ReportSettings]:
 
 
 @contextmanager
-def row_progress(total: int | None) -> Iterator[Callable[[int], None]]:
+def row_progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
     """Show a bar on a terminal for finished rows, with their total if known; nothing elsewhere."""
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[rows]}"), TimeElapsedColumn())
     with Progress(*columns, console=err, disable=not err.is_terminal, transient=True) as bar:
-        task = bar.add_task("Predicting", total=total, rows="")
+        task = bar.add_task(what, total=total, rows="")
 
         def progress(done: int) -> None:
             of_all = "" if total is None else f" of {total:,}"

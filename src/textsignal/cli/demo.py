@@ -37,8 +37,8 @@ def demo(
             analysis = analyse(table, columns, model, levels=(1, 5), unit="stars")
         if folder is not None:
             with report_settings(source="synthetic hotel reviews") as settings:
-                analysis.write(folder, settings)
+                files = analysis.write(folder, settings)
     show_analysis(analysis)
     if output is not None:
-        say(f"\nWritten to {output}: {', '.join(analysis.files)}")
+        say(f"\nWritten to {output}: {', '.join(files)}")
         say(f"Open the report in a browser: {output / 'report.html'}")

@@ -10,7 +10,7 @@ import typer
 from textsignal.cli import options as opt
 from textsignal.cli.console import count, out, say
 from textsignal.cli.models import models_of, noun_of
-from textsignal.cli.screen import driver_table, show_findings
+from textsignal.cli.screen import driver_table, show_findings, show_notes
 from textsignal.cli.tables import check_output, columns_in, rows_of
 from textsignal.data.write import whole_table
 from textsignal.errors import InputError
@@ -86,10 +86,11 @@ def drivers(
     else:
         tables = {name: drivers_table(one, None, interval=interval) for name, one in models.items()}
     if output is None:
-        for one in tables.values():
+        for name, one in tables.items():
             show_findings(one)
             title = f"What moves {one.naming.subject}" + (f", by {by}, the largest groups" if by else "")
             out.print(driver_table(one, title, one.naming, interval))
+            show_notes(models[name], one)
         return
     with whole_table(output, force=force) as write:
         made = with_lists_as_text(stacked(tables, noun) if several else next(iter(tables.values())))

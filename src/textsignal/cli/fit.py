@@ -40,6 +40,8 @@ def fit(
             rich_help_panel=opt.ADVANCED,
         ),
     ] = None,
+    lexicon: opt.WordValues = opt.Lexicon.auto,
+    neutral: opt.Neutral = None,
     holdout: Annotated[
         float, typer.Option("--holdout", help="Share of rows held out to measure skill.", rich_help_panel=opt.ADVANCED)
     ] = 0.2,
@@ -55,6 +57,7 @@ def fit(
     no_texts: opt.NoTexts = False,
     no_mask: opt.NoMask = False,
     documents: opt.Documents = 1000,
+    clauses: opt.Clauses = opt.ClauseTable.parquet,
     encoding: opt.Encoding = None,
     sep: opt.Sep = None,
     sheet: opt.Sheet = None,
@@ -63,7 +66,7 @@ def fit(
     device: opt.Device = "cpu",
     force: opt.Force = False,
 ) -> None:
-    """Fit a model to a table: themes and their effects; write model, themes, texts and a report."""
+    """Fit a model to a table: themes and their effects; write model, themes, texts, clauses and a report."""
     from textsignal.data.read import read_file
     from textsignal.data.source import Source, read_batches
     from textsignal.model import TextResponseModel
@@ -86,6 +89,8 @@ def fit(
         language=None if language == "none" else language,
         max_terms=max_terms,
         stop_words={None: "auto", "none": None}.get(stop_words, stop_words),
+        lexicon=None if lexicon is opt.Lexicon.none else lexicon.value,
+        neutral=neutral,
         formula=formula,
         random_state=seed,
         n_jobs=jobs,
@@ -135,10 +140,10 @@ def fit(
             with busy("Themes and tone"):
                 analysis = analyse(read.table, columns, model, levels=whole, **options)
         with report_settings(source=named(source), **page) as settings:
-            analysis.write(place, settings)
+            files = analysis.write(place, settings, None if clauses is opt.ClauseTable.none else clauses.value)
     show_analysis(analysis)
-    say(f"\nWritten to {output}: {', '.join(analysis.files)}")
-    pages = [name for name in analysis.files if name.endswith(".html")]
+    say(f"\nWritten to {output}: {', '.join(files)}")
+    pages = [name for name in files if name.endswith(".html")]
     say(f"Open {'the' if len(pages) == 1 else 'a'} report in a browser: {output / pages[0]}")
 
 

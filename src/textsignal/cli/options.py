@@ -22,6 +22,21 @@ class OnBadRows(enum.StrEnum):
     drop = "drop"
 
 
+class ClauseTable(enum.StrEnum):
+    """Format of the table of clauses of a fit."""
+
+    parquet = "parquet"
+    csv = "csv"
+    none = "none"
+
+
+class Lexicon(enum.StrEnum):
+    """Values of words that tone starts from."""
+
+    auto = "auto"
+    none = "none"
+
+
 #: Panel of a command's help for options that most users do not need.
 ADVANCED = "Advanced options"
 #: Families of responses.
@@ -49,6 +64,14 @@ FilesArgument = Annotated[
     typer.Argument(
         help="CSV, TSV, JSON, Parquet or Excel; compressed too (.gz, .zip, ...). Several files, a folder of Parquet, "
         "or a pattern in quotes such as 'reviews/*.parquet' are read in batches, and may be larger than memory.",
+        metavar="FILES...",
+    ),
+]
+NewFilesArgument = Annotated[
+    list[str],
+    typer.Argument(
+        help="CSV, TSV, JSON lines or Parquet, compressed too (.gz, .zip, ...), of any size; JSON; Excel. Several, "
+        "a folder of Parquet files, or a pattern in quotes: 'reviews/*.parquet'.",
         metavar="FILES...",
     ),
 ]
@@ -192,6 +215,31 @@ Documents = Annotated[
         rich_help_panel=ADVANCED,
     ),
 ]
+Clauses = Annotated[
+    ClauseTable,
+    typer.Option(
+        "--clauses",
+        help="Format of the table of all clauses: clauses.parquet, clauses.csv, or none.",
+        rich_help_panel=ADVANCED,
+    ),
+]
+WordValues = Annotated[
+    Lexicon,
+    typer.Option(
+        "--lexicon",
+        help="What words are worth in general: by the lexicon of the language, if there is one, or none.",
+        rich_help_panel=ADVANCED,
+    ),
+]
+Neutral = Annotated[
+    float | None,
+    typer.Option(
+        "--neutral",
+        help="Half the width of the zone of neutral clauses, in log-odds of praise against complaint.",
+        show_default="from the texts",
+        rich_help_panel=ADVANCED,
+    ),
+]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Random seed.", rich_help_panel=ADVANCED)]
 Device = Annotated[
     str,
@@ -205,7 +253,14 @@ Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 for all cor
 BadRows = Annotated[
     OnBadRows, typer.Option("--on-bad-rows", help="Treatment of rows with empty texts or unusable responses.")
 ]
-NoTexts = Annotated[bool, typer.Option("--no-texts", help="Exclude texts from the report.", rich_help_panel=ADVANCED)]
+NoTexts = Annotated[
+    bool,
+    typer.Option(
+        "--no-texts",
+        help="Write no texts, neither in the report nor in the table of clauses.",
+        rich_help_panel=ADVANCED,
+    ),
+]
 NoMask = Annotated[
     bool,
     typer.Option(

@@ -24,14 +24,7 @@ if TYPE_CHECKING:
 
 def predict(
     model: opt.ModelArgument,
-    files: Annotated[
-        list[str],
-        typer.Argument(
-            help="CSV, TSV, JSON lines or Parquet, compressed too (.gz, .zip, ...), of any size; JSON; Excel. Several, "
-            "a folder of Parquet files, or a pattern in quotes: 'reviews/*.parquet'.",
-            metavar="FILES...",
-        ),
-    ],
+    files: opt.NewFilesArgument,
     text: opt.Text = None,
     output: opt.Table = None,
     keep: Annotated[
@@ -63,7 +56,7 @@ def predict(
             sep=sep,
             notice=say_choice,
         )
-        with row_progress(source.n_rows) as progress:
+        with row_progress("Predicting", source.n_rows) as progress:
             done = write_predictions(predictions, write, progress)
     if done.unknown:
         texts = count(done.rows, "text")

@@ -20,11 +20,21 @@ if TYPE_CHECKING:
 
     from textsignal.insight.findings import Drivers
     from textsignal.insight.naming import Naming
+    from textsignal.model import TextResponseModel
     from textsignal.uncertainty.search import Search
     from textsignal.workflow.analyse import Analysis, ClassResults, Part, Skill, Summary
 
 #: Files of a fit.
-RESULTS = ("themes.csv", "texts.csv", "summary.json", "report.html", "drivers.csv", "responses.csv")
+RESULTS = (
+    "themes.csv",
+    "texts.csv",
+    "clauses.parquet",
+    "clauses.csv",
+    "summary.json",
+    "report.html",
+    "drivers.csv",
+    "responses.csv",
+)
 #: Largest number of groups, and of drivers of each, that are shown.
 SHOWN_GROUPS, SHOWN_DRIVERS = 8, 3
 #: Number of words of a theme that are shown for either sign.
@@ -37,6 +47,8 @@ NOTHING = 0.005
 #: Maximum number of responses with a column each; number of themes that are shown for each if there are more.
 MOST_COLUMNS, SHOWN_THEMES = 8, 2
 NOTHING_HELD_OUT = "No row is held out, so skill on new texts is unknown.\n"
+#: Settings of a fit that are stated elsewhere, in sentences.
+NOT_SETTINGS = ("Texts", "Neutral mentions")
 #: Title and caption of themes against responses, and against classes.
 OF_RESPONSES = (
     "What moves which response: cost / gain",
@@ -53,9 +65,7 @@ OF_CLASSES = (
 
 def what_if(naming: Naming) -> str:
     """Explain cost and gain: they are what-ifs, not causes, wherever they are shown."""
-    (better, worse), (bad, good) = naming.rise, naming.short_ways
-    if naming.is_class:
-        bad, good = (f"words {side} {naming.event}" for side in (bad, good))
+    (better, worse), (bad, good) = naming.rise, naming.ways
     return (
         f"cost: by how many {naming.unit} {naming.short_average} would be {better} without {bad}; "
         f"gain: {worse} without {good}. What-ifs on the fitted model, not causes"
@@ -78,30 +88,30 @@ def skill_table(train: Skill, held_out: Skill | None) -> Table:
 def driver_table(drivers: pd.DataFrame, title: str, naming: Naming, interval: float | None = None) -> Table:
     """Return what to fix first and what to keep; with a column of groups the first drivers of the largest ones.
 
+    The overall verdict comes last, as it is neither fixed nor kept.
     interval : level of the intervals, which stand below the numbers; None if the table has none.
     """
     ranges = "" if interval is None else f". Below them: {percent(interval)} intervals, each by itself. {NOT_CLEAR}"
-    table = titled_table(
-        title,
-        f"mentions: share of texts; {naming.short_ways[0]}: share of these; mean there: {naming.average} in these; "
-        + what_if(naming)
-        + ranges,
-    )
+    bad, good = naming.short_ways
+    table = titled_table(title, f"mentions, {bad}, {good}: shares of all texts; {what_if(naming)}{ranges}")
     grouped = "group" in drivers
     if grouped:
         table.add_column("group (texts)", overflow="fold")
     table.add_column("theme", overflow="fold")
-    for name in ("mentions", naming.short_ways[0], "mean\nthere", "cost", "gain"):
+    for name in ("mentions", bad, good, "cost", "gain"):
         table.add_column(name, justify="right", no_wrap=True)
     if not grouped:
         table.add_column("words that lower and raise it", overflow="fold")
-    shown = drivers.groupby("group", sort=False).head(SHOWN_DRIVERS) if grouped else drivers
+    if grouped:
+        shown = drivers[~drivers["is_overall"]].groupby("group", sort=False).head(SHOWN_DRIVERS)
+    else:
+        shown = drivers.sort_values("is_overall", kind="stable")
     groups = drivers["group"].unique()[:SHOWN_GROUPS] if grouped else ()
     last = None
     for row in shown.itertuples():
         if grouped and row.group not in groups:
             continue
-        if grouped and last not in (None, row.group):
+        if row.is_overall or (grouped and last not in (None, row.group)):
             table.add_section()
         cells = [Text(f"{row.group} ({row.documents:,})" if row.group != last else "")] if grouped else []
         last = row.group if grouped else None
@@ -111,9 +121,7 @@ def driver_table(drivers: pd.DataFrame, title: str, naming: Naming, interval: fl
 
 def _driver_cells(row: Any, naming: Naming) -> list[str | Text]:
     return [
-        f"{row.mentions:.0%}",
-        "–" if row.complaints != row.complaints else f"{row.complaints:.0%}",
-        "–" if row.mean_response != row.mean_response else naming.mean(row.mean_response),
+        *("<1%" if 0 < share < 0.005 else f"{share:.0%}" for share in (row.mentions, row.complaints, row.praise)),
         _with_range(row, "cost", naming, "red"),
         _with_range(row, "gain", naming, "green"),
     ]
@@ -123,13 +131,14 @@ def _with_range(row: Any, measure: str, naming: Naming, colour: str) -> Text:
     value, span = getattr(row, measure), range_of(row, measure)
     clear = is_clear(row, measure)
     number = Text(naming.points(value) + ("" if clear else f" {UNCLEAR}"))
-    number.stylize(colour if value >= NOTHING and clear else "")
+    number.stylize(colour if value >= NOTHING and clear and not naming.has_no_direction else "")
     return number if span is None else number + Text(f"\n{span.written(naming)}", style="dim")
 
 
 def _words(row: Any, naming: Naming) -> Text:
     lowers, raises = (", ".join(words[:SHOWN_WORDS]) for words in (row.lowers, row.raises))
     first, second = ("green", "red") if naming.lower_is_better else ("red", "green")
+    first, second = ("", "") if naming.has_no_direction else (first, second)
     return Text(lowers or "–", style=first) + Text(" / ") + Text(raises or "–", style=second)
 
 
@@ -190,6 +199,7 @@ def show_analysis(analysis: Analysis) -> None:
     show_findings(part.overall)
     level, naming = None if part.effects is None else part.effects.level, part.model.naming_
     out.print(driver_table(part.overall, f"What moves {naming.subject}", naming, level))
+    show_notes(part.model, part.overall)
     if part.effects is not None:
         out.print(Text(f"Intervals. {part.effects.method}\n"))
     if part.drivers is not None:
@@ -197,7 +207,7 @@ def show_analysis(analysis: Analysis) -> None:
 
 
 def _say_settings(part: Part) -> None:
-    settings = {name: value for name, value in part.summary.made_of.items() if name != "Texts"}
+    settings = {name: value for name, value in part.summary.made_of.items() if name not in NOT_SETTINGS}
     say("; ".join(f"{name}: {value}" for name, value in settings.items()) + ".\n")
 
 
@@ -249,6 +259,9 @@ def _show_parts(analysis: Analysis) -> None:
         out.print(_part_skill_table(analysis))
     namings = {str(name): part.model.naming_ for name, part in analysis.parts.items()}
     out.print(response_table(analysis.model.compare(), namings))
+    zones = {name: part.reading.fitted.words.zone for name, part in analysis.parts.items()}
+    listed = ", ".join(f"from {zone.low:z.2f} to {zone.high:z.2f} for {name}" for name, zone in zones.items())
+    out.print(Text(f"Neutral clauses, in log-odds: {listed}.\n"))
 
 
 def _class_skill_table(classes: ClassResults) -> Table:
@@ -283,21 +296,27 @@ def _part_skill_table(analysis: Analysis) -> Table:
 
 
 def response_table(compared: pd.DataFrame, namings: Mapping[str, Naming]) -> Table:
-    """Return cost and gain of each theme for each response; the largest of each in colour."""
+    """Return cost and gain of each theme for each response; the largest of each in colour.
+
+    The overall verdict, which has the last number, comes last and is not compared.
+    """
     classes = all(naming.is_class for naming in namings.values())
     table = titled_table(*(OF_CLASSES if classes else OF_RESPONSES))
-    names = list(compared["cost"].columns)
+    names, overall = list(compared["cost"].columns), compared.index[compared.index.get_level_values("theme").argmax()]
+    themes = compared.drop(index=[overall])
     if len(names) > MOST_COLUMNS:
-        return _with_first_themes(table, compared, namings)
+        return _with_first_themes(table, themes, namings)
     table.add_column("theme", overflow="fold")
     for name in names:
         table.add_column(Text(name), justify="right")
-    for (theme, label), row in compared.iterrows():
+    for (theme, label), row in compared.loc[[*themes.index, overall]].iterrows():
         cells = []
+        if theme == overall[0]:
+            table.add_section()
         for name in names:
             parts = []
             for measure, colour in (("cost", "bold red"), ("gain", "bold green")):
-                most = compared[measure, name].idxmax()[0] == theme
+                most = themes[measure, name].idxmax()[0] == theme
                 parts.append(Text(namings[name].points(row[measure, name]), style=colour if most else ""))
             cells.append(Text(" / ").join(parts))
         table.add_row(Text(label), *cells)
@@ -317,6 +336,16 @@ def _with_first_themes(table: Table, compared: pd.DataFrame, namings: Mapping[st
             cells.append(Text("; ".join(parts) or "–", style=colour))
         table.add_row(Text(name), *cells)
     return table
+
+
+def show_notes(model: TextResponseModel, drivers: pd.DataFrame) -> None:
+    """Show which clauses are neutral, and the share of text on no theme; model : of one response, or of one class."""
+    from textsignal.insight.findings import neutral_of, unplaced_of
+
+    notes = [neutral_of(model.reader_.fitted.words.zone, model.naming_)]  # type: ignore[union-attr]
+    if "unplaced" in drivers.attrs:
+        notes.append(unplaced_of(drivers.attrs["unplaced"]))
+    out.print(Text(" ".join(notes) + "\n"))
 
 
 def show_findings(drivers: Drivers) -> None:

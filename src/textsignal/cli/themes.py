@@ -10,7 +10,7 @@ import typer
 from textsignal.cli import options as opt
 from textsignal.cli.console import count, out, say
 from textsignal.cli.models import models_of, noun_of
-from textsignal.cli.screen import driver_table
+from textsignal.cli.screen import driver_table, show_notes
 from textsignal.data.write import check_not_input, whole_table
 
 
@@ -35,6 +35,7 @@ def themes(
             for name, fitted in models.items():
                 naming = fitted.naming_
                 out.print(driver_table(tables[name], f"What moves {naming.subject}", naming))
+                show_notes(fitted, tables[name])
                 if naming.given:
                     say(naming.condition)
             return

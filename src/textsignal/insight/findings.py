@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,9 @@ import pandas as pd
 from textsignal.insight.naming import MEASURES, Naming, is_clear, range_of
 from textsignal.text.features import NOT
 from textsignal.text.tokenise import JUDGING
+
+if TYPE_CHECKING:
+    from textsignal.training.judgement import Zone
 
 #: Most findings of each kind, and most words that one names.
 TO_FIX, TO_KEEP, WORDS = 3, 2, 4
@@ -108,6 +111,19 @@ def finding_of(theme: Theme, naming: Naming) -> str:
 def unplaced_of(share: float) -> str:
     """Return a sentence on the share of the words that are in clauses on no theme."""
     return f"{_share(share).capitalize()} of all words are in clauses on no theme; these count in no row."
+
+
+def neutral_of(zone: Zone, naming: Naming) -> str:
+    """Return a sentence on the judgements that a clause must exceed to be more than a neutral mention."""
+    ends = (zone.low, zone.high) if naming.better > 0 else (-zone.high, -zone.low)
+    low, high = (f"{end:z.2f}" for end in ends)
+    if naming.is_class or naming.has_no_direction:
+        sides = (
+            f"lowers {naming.subject} below {low} and raises it above {high}, in log-odds of raising against lowering"
+        )
+    else:
+        sides = f"is a complaint below {low} and praise above {high}, in log-odds of praise against complaint"
+    return f"A clause {sides}; between them it is neutral."
 
 
 def _share(share: float) -> str:

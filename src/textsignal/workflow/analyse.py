@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from textsignal.data.read import groups_of
 from textsignal.data.roles import ModelInputs, Roles
 from textsignal.data.rows import Dropping, ParsedResponse
 from textsignal.data.source import Given, Source, read_batches
-from textsignal.data.write import write_csv
+from textsignal.data.write import whole_table, write_csv
 from textsignal.errors import InputError, RowsError
 from textsignal.estimators.predictions import accuracy
 from textsignal.evaluation import metrics as evaluate
@@ -36,6 +36,7 @@ from textsignal.report.values.data import ReportSettings
 from textsignal.text.tokens import SentenceTexts
 from textsignal.topic_model import TopicModel
 from textsignal.uncertainty.effects import EffectTable, with_intervals
+from textsignal.workflow.clauses import FORMATS, clause_tables
 from textsignal.workflow.rows import (
     BAD_ROWS,
     TableRows,
@@ -186,18 +187,15 @@ class Analysis:
         """Kind of the parts: "response" or "class"; "" for a single response."""
         return "" if None in self.parts else "response" if self.classes is None else "class"
 
-    @property
-    def files(self) -> list[str]:
-        """Names of the files that `write` writes, the pages last."""
-        from textsignal.report.page.render import pages_of  # charts are slow to import
+    def write(self, folder: Path, settings: ReportSettings | None = None, clauses: str | None = "parquet") -> list[str]:
+        """Write all files into `folder`: model, tables, summary, and a page for each response; return their names.
 
-        tables = ["themes.csv", *(["responses.csv"] if self.noun else []), "texts.csv", "summary.json"]
-        return ["model/", *tables, *(["drivers.csv"] if self.columns.by else []), *pages_of(self.model).values()]
+        clauses : format of the table of clauses, "parquet" or "csv"; None for no such table.
+        """
+        from textsignal.report.page.render import pages_of, write_pages  # charts are slow to import
 
-    def write(self, folder: Path, settings: ReportSettings | None = None) -> None:
-        """Write all files into `folder`: model, tables, summary, and a page for each response."""
-        from textsignal.report.page.render import write_pages
-
+        if clauses is not None:
+            check_choice("clauses", clauses, FORMATS)
         self.model.save(folder / "model")
         write_csv(self._stacked({name: part.themes() for name, part in self.parts.items()}), folder / "themes.csv")
         drivers = {name: part.drivers for name, part in self.parts.items() if part.drivers is not None}
@@ -208,11 +206,27 @@ class Analysis:
             flat = {name: compared.xs(name, level="response", axis=1).reset_index() for name in self.parts}
             write_csv(stacked(flat, self.noun), folder / "responses.csv")
         write_csv(self.texts, folder / "texts.csv", float_format="%.8g")
+        if clauses is not None:
+            with whole_table(folder / f"clauses.{clauses}", force=False) as write:
+                for table in self.clauses(with_texts=settings is None or settings.with_texts):
+                    write(table)
         text = json.dumps(self.as_json(), indent=1, ensure_ascii=False, allow_nan=False)
         (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
         named = page_settings(settings, self.columns, self.summary.dropped)
         readings = [part.reading for part in self.parts.values()]
         write_pages(self.model, readings, folder, named, effects=None if self.noun else self.only.effects)
+        tables = ["themes.csv", *(["responses.csv"] if self.noun else []), "texts.csv"]
+        tables += [f"clauses.{clauses}"] * (clauses is not None) + ["summary.json"] + ["drivers.csv"] * bool(drivers)
+        return ["model/", *tables, *pages_of(self.model).values()]
+
+    def clauses(self, *, with_texts: bool = True) -> Iterator[pd.DataFrame]:
+        """Yield the clauses of all texts, those of some texts at a time, by tone that has not seen their responses.
+
+        Columns are as in `model.clauses`, but for the number of the text, which is its row in the table `texts`.
+        with_texts : False to omit the column clause.
+        """
+        readings, rows = [part.reading for part in self.parts.values()], self.texts["row"].to_numpy()
+        return clause_tables(self.model, readings, rows, unseen=True, with_texts=with_texts)
 
     def _stacked(self, tables: Mapping[Any, pd.DataFrame]) -> pd.DataFrame:
         return stacked(tables, self.noun) if self.noun else tables[None]
@@ -298,7 +312,8 @@ def analyse(
     given = model.namings_[0].given
     families = [model.family_] if len(names) == 1 else [each.family_ for each in model.models.values()]
     model.namings_ = tuple(
-        Naming.of(family, name, unit, given, lower_is_better or None) for family, name in zip(families, names, strict=True)
+        Naming.of(family, name, unit, given, lower_is_better or None)
+        for family, name in zip(families, names, strict=True)
     )
     with RowsError.among(rows.numbers):
         return _analysis_of(model, tokens, responses, rows, columns, held_out, [*parsed.values()], interval)

@@ -1,26 +1,30 @@
-"""Predictions for tables larger than memory, batch after batch."""
+"""Predictions and clauses for tables larger than memory, batch after batch."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
 import pandas as pd
 
 from textsignal.compute.engines import Engine
-from textsignal.data.read import column
+from textsignal.data.read import column, held_texts
 from textsignal.data.roles import Roles
 from textsignal.data.rows import parse_response
 from textsignal.data.source import BATCH_ROWS, Batch, Given, Notice, Source, read_batches
 from textsignal.data.write import check_not_input, whole_table
 from textsignal.errors import InputError, RowsError
 from textsignal.model import TextResponseModel
+from textsignal.reading.observed import Observed
 from textsignal.workflow.apply import columns_for, predict_table
+from textsignal.workflow.clauses import clause_tables
 
 Item = TypeVar("Item")
 
@@ -140,19 +144,85 @@ def write_predictions(
     return PredictedRows(n_rows, n_unknown)
 
 
+def clause_batches(
+    model: TextResponseModel,
+    source: Given,
+    text: str,
+    *,
+    batch_rows: int = BATCH_ROWS,
+    encoding: str | None = None,
+    sheet: str | None = None,
+    sep: str | None = None,
+    notice: Notice | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Iterator[pd.DataFrame]:
+    """Yield the clauses of any number of texts, those of some texts at a time; memory is bounded.
+
+    Concatenated, the tables have the rows of `model.clauses` for all texts, whatever the batches.
+
+    Parameters
+    ----------
+    model : a fitted model.
+    source, batch_rows, encoding, sheet, sep, notice : as in `read_batches`: "reviews/*.parquet" is a pattern.
+    text : column that holds the texts; covariates make no difference to clauses.
+    progress : called with the number of rows read.
+
+    Yields
+    ------
+    pandas.DataFrame
+        row (the number of the text, from 1, over all files), and the other columns of `model.clauses`; of several
+        responses, or classes, a row each for every clause, with the response in the first column.
+
+    Examples
+    --------
+    >>> from textsignal.datasets import synthetic_reviews
+    >>> reviews = synthetic_reviews(300, seed=1)
+    >>> model = TextResponseModel(n_themes=5).fit(reviews.texts, reviews.ratings)
+    >>> tables = clause_batches(model, reviews.to_frame(), "review", batch_rows=100)
+    >>> [table["row"].iloc[-1].item() for table in tables]
+    [100, 200, 300]
+    """
+    options: dict[str, Any] = {"encoding": encoding, "sheet": sheet, "sep": sep, "notice": notice}
+    batches = read_batches(source, Roles(text).by_column, batch_rows=batch_rows, **options)
+    for batch in _ahead(iter(batches)):
+        with _named(batch):
+            tokens = model.tokenise(held_texts(batch.table, text))
+        missing, weight = np.full(len(tokens), np.nan), np.ones(len(tokens))
+        readings = model.readings([Observed(tokens, missing, weight) for _ in model.models])
+        yield from clause_tables(model, readings, batch.first + 1 + np.arange(len(tokens)))
+        if progress is not None:
+            progress(batch.first + len(batch))
+
+
+def write_tables(tables: Iterator[pd.DataFrame], write: Callable[[pd.DataFrame], None]) -> int:
+    """Write tables one after the other; return the number of their rows."""
+    n_rows = 0
+    for table in _ahead(tables):
+        write(table)
+        n_rows += len(table)
+    return n_rows
+
+
 def _predicted(
     model: TextResponseModel, source: Iterable[Batch], text: str, keep: str | Sequence[str], offset: str | None
 ) -> Iterator[pd.DataFrame]:
     for batch in _ahead(iter(source)):
-        try:
+        with _named(batch):
             # Words would be parsed by all rows, not by those of a batch.
             if offset is not None and (how := parse_response(column(batch.table, offset, "offset")).reading):
                 raise InputError(f"the offset is not written in numbers ({how}?); give numbers")
             table = predict_table(model, batch.table, text, keep=keep, offset=offset)
-        except InputError as error:
-            message = error.counted_from(batch.row + 1) if isinstance(error, RowsError) else error
-            raise InputError(f"{batch.file}: {message}") from error
         yield table.assign(row=table["row"] + batch.first)
+
+
+@contextmanager
+def _named(batch: Batch) -> Iterator[None]:
+    """Add the name of the file to errors of the block, and count rows within it."""
+    try:
+        yield
+    except InputError as error:
+        message = error.counted_from(batch.row + 1) if isinstance(error, RowsError) else error
+        raise InputError(f"{batch.file}: {message}") from error
 
 
 def _ahead(items: Iterator[Item]) -> Iterator[Item]:
