@@ -19,33 +19,42 @@ def report(model):
     return prepare(model, model.read(REVIEWS.texts), REVIEWS.ratings, HELD_OUT, SETTINGS)
 
 
-def test_cards_are_the_drivers_of_all_documents_the_largest_cost_first(report, model):
+def test_cards_are_the_drivers_of_all_documents_the_largest_cost_first_the_verdict_last(report, model):
     table = model.drivers(texts=REVIEWS.texts, responses=REVIEWS.ratings, n_terms=15)
+    table = table.sort_values(["is_overall", "cost"], ascending=[True, False], kind="stable")
     assert [theme.number for theme in report.themes] == table["theme"].tolist()
+    assert [theme.is_overall for theme in report.themes] == [False] * 6 + [True]
+    means = ("mean_complaint", "mean_praise", "mean_mention", "mean_elsewhere")
+    each = ("cost_per_complaint", "gain_per_praise", "share_of_low", "share_of_gap")
     for theme, row in zip(report.themes, table.itertuples(), strict=True):
         assert (theme.label, list(theme.terms)) == (row.label, row.terms)
-        for name in ("mentions", "share", "praise", "complaints", "cost", "gain"):
-            assert getattr(theme, name) == pytest.approx(np.nan_to_num(getattr(row, name)))
-        assert theme.mean_response == pytest.approx(row.mean_response, nan_ok=True)
+        for name in ("mentions", "share", "praise", "complaints", "neutral", "cost", "gain"):
+            assert getattr(theme, name) == pytest.approx(getattr(row, name), abs=1e-12)
+        for name in (*means, *each):
+            value = getattr(theme, name)
+            assert (np.nan if value is None else value) == pytest.approx(getattr(row, name), nan_ok=True)
         assert list(theme.raises) == list(getattr(row, "raises", []))
         assert list(theme.lowers) == list(getattr(row, "lowers", []))
-        assert theme.coherence == model.coherence_[theme.number]
+        assert theme.coherence == (None if theme.is_overall else model.coherence_[theme.number])
 
 
-def test_documents_that_speak_of_a_theme(report, model):
-    spoken = model.read(REVIEWS.texts).mentions.mentioned
+def test_documents_that_mention_a_theme(report, model):
+    mentions = model.read(REVIEWS.texts).mentions
     for theme in report.themes:
-        here = spoken[:, theme.number]
+        here, k = mentions.mentioned[:, theme.number], theme.number
         assert theme.texts == here.sum()
         assert theme.mentions == pytest.approx(here.mean())
         for rows, mean, bars in (
-            (here, theme.mean_response, theme.responses),
+            (here, theme.mean_mention, theme.responses),
             (~here, theme.mean_elsewhere, theme.responses_elsewhere),
+            (mentions.complains[:, k], theme.mean_complaint, ()),
+            (mentions.praises[:, k], theme.mean_praise, ()),
         ):
             ratings = REVIEWS.ratings[rows]
             assert mean == (pytest.approx(ratings.mean()) if ratings.size else None)
             found = [bar.value for bar in bars]
-            assert found == pytest.approx([np.mean(ratings == level) for level in range(1, 6)]) or not ratings.size
+            shares = [np.mean(ratings == level) for level in range(1, 6)] if ratings.size else []
+            assert not bars or not shares or found == pytest.approx(shares)
 
 
 def quoted(excerpt):
@@ -58,7 +67,7 @@ def test_quotes_are_of_their_documents_none_twice(report):
             assert len({quote.row for quote in quotes}) == len(quotes)
         for quote in (*theme.praising, *theme.complaining):
             row = quote.row - 1
-            text = quoted(quote.sentence)
+            text = quoted(quote.clause)
             assert text in REVIEWS.texts[row]
             assert (quote.response, quote.held_out) == (REVIEWS.ratings[row], HELD_OUT[row])
             if quote.around:
@@ -66,17 +75,22 @@ def test_quotes_are_of_their_documents_none_twice(report):
                 assert [segment.text for segment in quote.around if segment.mark == "here"] == [text]
 
 
-def test_sentences_shown_are_those_of_the_theme_and_their_words_are_marked_by_tone(model):
-    report = prepare(model, model.read(REVIEWS.texts), REVIEWS.ratings, HELD_OUT, SETTINGS)
+def test_clauses_shown_are_clear_cases_of_the_theme_and_their_words_are_marked_by_tone(report, model):
+    zone, reading = model.reader_.fitted.words.zone, model.read(REVIEWS.texts).clauses
+    texts, n_terms = reading.texts, np.diff(reading.units.indptr)
     some = 0
     for theme in report.themes:
         for quotes, good, mark in ((theme.praising, True, "up"), (theme.complaining, False, "down")):
-            expected = model.find_sentences(
-                theme.number, n=3, good=good, texts=REVIEWS.texts, responses=REVIEWS.ratings
-            )
-            assert [quoted(quote.sentence) for quote in quotes] == expected["sentence"].tolist()
-            for quote in quotes:
-                assert any(segment.mark == mark for segment in quote.sentence)
+            expected = model.find_clauses(theme.number, n=3, good=good, texts=REVIEWS.texts, responses=REVIEWS.ratings)
+            assert [quoted(quote.clause) for quote in quotes] == expected["clause"].tolist()
+            for quote, judgement in zip(quotes, expected["judgement"], strict=True):
+                assert judgement > zone.high if good else judgement < zone.low
+                assert any(segment.mark == mark for segment in quote.clause)
+                here = np.flatnonzero(texts.documents == quote.row - 1)
+                spans = [texts.texts[quote.row - 1][start:end] for start, end in texts.spans[here].tolist()]
+                (u,) = [u for u, clause in zip(here.tolist(), spans, strict=True) if clause == quoted(quote.clause)]
+                assert reading.clauses.places[u] == theme.number
+                assert n_terms[u] > 0 or theme.is_overall
                 some += 1
     assert some
 
@@ -92,7 +106,7 @@ def test_addresses_and_phone_numbers_are_masked_wherever_texts_are_shown(model, 
     reading = model.read(texts)
     report = prepare(model, reading, REVIEWS.ratings, HELD_OUT, replace(SETTINGS, mask=mask))
     quotes = [quote for theme in report.themes for quote in (*theme.praising, *theme.complaining)]
-    excerpts = [quoted(one) for quote in quotes for one in (quote.sentence, quote.around)]
+    excerpts = [quoted(one) for quote in quotes for one in (quote.clause, quote.around)]
     browsed = zlib.decompress(base64.b64decode(report.browse.columns["texts"])).decode()
     assert all(any(address in shown for shown in excerpts) != mask for address in ADDRESSES)
     for shown in ("\n".join(excerpts), "\n".join(report.examples), browsed):
@@ -116,7 +130,7 @@ def test_a_mask_is_cut_neither_by_marks_nor_by_the_ends_of_an_excerpt():
     assert [piece.text for piece in segments(shown[10:], marks[10:])] == [" today."]
 
 
-def test_long_texts_are_cut_to_a_stretch_around_the_sentence():
+def test_long_texts_are_cut_to_a_stretch_around_the_clause():
     text = "word " * 400 + "dirty bathroom " * 20 + "word " * 400
     start, end = stretch(text, 2000, 2300)
     assert 500 < end - start <= TEXT_CAP
@@ -154,6 +168,13 @@ def test_the_documents_are_described(report, model):
     counts = np.diff(model.read(REVIEWS.texts).X.tocsc().indptr)
     assert {word.texts for word in described.cloud} <= set(counts)
     assert max(word.texts for word in described.cloud) == counts.max()
+    reading = model.read(REVIEWS.texts)
+    clauses, unseen = reading.clauses.texts, reading.unseen
+    unplaced = unseen.places == 7
+    assert (described.clauses, described.unplaced) == (len(clauses.documents), unplaced.sum())
+    assert described.neutral == (~unplaced & (unseen.kinds == 0)).sum()
+    shares = reading.clauses.shares
+    assert described.unplaced_share == pytest.approx(shares[:, -1].mean(), abs=1e-12)
     assert [word.term for word in described.cloud] == sorted(word.term for word in described.cloud)
 
 
@@ -168,7 +189,7 @@ def test_nothing_is_read_again(model, monkeypatch):
     reading = model.read(REVIEWS.texts)
     for name in ("read", "tokenise"):
         monkeypatch.setattr(type(model.reader_), name, lambda *_: pytest.fail("read again"))
-    assert len(prepare(model, reading, REVIEWS.ratings, HELD_OUT, SETTINGS).themes) == 6
+    assert len(prepare(model, reading, REVIEWS.ratings, HELD_OUT, SETTINGS).themes) == 7
 
 
 def test_responses_may_be_missing_and_texts_unknown(model):
@@ -184,7 +205,7 @@ def test_responses_may_be_missing_and_texts_unknown(model):
 def test_without_any_response_there_is_no_skill(model):
     report = prepare(model, model.read(REVIEWS.texts), np.full(N, np.nan))
     assert report.prediction is None
-    assert all(theme.mean_response is None for theme in report.themes)
+    assert all(theme.mean_mention is None for theme in report.themes)
 
 
 def test_without_held_out_documents_skill_is_that_of_training(model):

@@ -52,10 +52,17 @@ def opened(visit, file, **options):
     return page
 
 
-def stances_of(model):
-    """(documents, themes) whether texts speak of themes; and how."""
-    spoken = model.read(REVIEWS.texts).mentions
-    return spoken.mentioned, spoken.tone
+def ways_of(model):
+    """(texts, themes) True if texts mention a theme, complain about it, praise it, do both, and do neither."""
+    mentions = model.read(REVIEWS.texts).mentions
+    mentioned, complains, praises = mentions.mentioned, mentions.complains, mentions.praises
+    return {
+        "": mentioned,
+        "complaints": complains,
+        "praise": praises,
+        "both": complains & praises,
+        "neutral": mentioned & ~complains & ~praises,
+    }
 
 
 def rows_of(page):
@@ -131,28 +138,35 @@ def test_signs_are_looked_for_as_they_are(page):
 
 
 def test_texts_are_found_by_how_they_speak_of_a_theme_as_the_cards_count(page, model):
-    spoken, tone = stances_of(model)
+    ways = ways_of(model)
+    columns = {"": 0, "complaints": 1, "praise": 2, "neutral": 3}
     assert page.locator("#find-tone").is_disabled()
-    for theme in range(6):
+    assert ways["both"].any()
+    for theme in range(7):
         page.select_option("#find-theme", str(theme))
-        page.select_option("#find-tone", "")
-        assert rows_of(page) == np.flatnonzero(spoken[:, theme]).tolist()
-        for how, is_so in (("praise", tone > 0), ("complaints", tone < 0)):
-            page.select_option("#find-tone", how)
-            expected = np.flatnonzero(spoken[:, theme] & is_so[:, theme])
+        for way, is_so in ways.items():
+            page.select_option("#find-tone", way)
+            expected = np.flatnonzero(is_so[:, theme])
             assert len(expected) == 0 or found(page) == len(expected)
-            share = page.locator(f"#row-{theme} td").nth(1 if how == "complaints" else 2).inner_text()
-            assert share == f"{len(expected) / max(spoken[:, theme].sum(), 1):.0%}"
+            if way in columns:
+                share = page.locator(f"#row-{theme} td").nth(columns[way]).inner_text()
+                assert share == f"{len(expected) / N:.0%}"
+        page.select_option("#find-tone", "")
+        assert rows_of(page) == np.flatnonzero(ways[""][:, theme]).tolist()
+
+
+def most_complained_of(model):
+    return int(ways_of(model)["complaints"][:, :-1].sum(axis=0).argmax())
 
 
 def test_filters_and_words_add_up(page, model):
-    spoken, tone = stances_of(model)
-    theme = int(np.argmax((spoken & (tone < 0)).sum(axis=0)))
+    theme = most_complained_of(model)
+    complains = ways_of(model)["complaints"][:, theme]
     page.select_option("#find-theme", str(theme))
     page.select_option("#find-tone", "complaints")
     page.select_option("#find-level", label="2")
     page.select_option("#find-group", label="inn")
-    fits = spoken[:, theme] & (tone[:, theme] < 0) & (REVIEWS.ratings == 2) & (GROUPS == "inn").to_numpy()
+    fits = complains & (REVIEWS.ratings == 2) & (GROUPS == "inn").to_numpy()
     assert fits.any()
     assert rows_of(page) == np.flatnonzero(fits).tolist()
     page.fill(WORDS, "room")
@@ -181,10 +195,11 @@ def test_texts_come_in_the_order_that_is_asked_for(page, model):
     assert order == sorted(range(N), key=lambda i: (means[i], i))
 
 
-def test_the_sentences_of_a_theme_come_in_order_too(page):
-    page.evaluate("textsignal.showTexts({ theme: 1, tone: 'complaints' })")
+def test_the_clauses_of_a_theme_come_in_order_too(page, model):
+    theme = most_complained_of(model)
+    page.evaluate(f"textsignal.showTexts({{ theme: {theme}, tone: 'complaints' }})")
     page.select_option("#find-order", "1")
-    assert "the contribution of their sentences about it" in page.inner_text("#texts")
+    assert "the contribution of their clauses about it" in page.inner_text("#texts")
 
     def added():
         first = page.locator("#found-texts blockquote").all()
@@ -197,16 +212,25 @@ def test_the_sentences_of_a_theme_come_in_order_too(page):
 
 
 def test_a_card_leads_to_what_is_said_complaints_and_praise(page, model):
-    spoken, tone = stances_of(model)
-    theme = int(np.argmax((spoken & (tone < 0)).sum(axis=0)))
+    theme = most_complained_of(model)
     page.fill(WORDS, "something else")
     page.click(f"#row-{theme} a")
     page.click(f"#theme-{theme} button[data-read=complaints]")
     page.wait_for_function("document.activeElement.id === 'found'")
-    assert found(page) == (spoken & (tone < 0))[:, theme].sum()
+    assert found(page) == ways_of(model)["complaints"][:, theme].sum()
     assert page.input_value("#find-theme") == str(theme)
     assert page.input_value(WORDS) == ""
     assert page.evaluate("document.getElementById('found').getBoundingClientRect().top < innerHeight")
+
+
+def test_a_text_names_the_themes_that_it_complains_about_and_praises(page, model):
+    ways, names = ways_of(model), model.theme_names
+    for i, quote in enumerate(page.locator("#found-texts blockquote").all()):
+        footer = quote.locator("footer").text_content()
+        for title, way in (("Complaints: ", "complaints"), ("Praise: ", "praise")):
+            listed = footer.partition(title)[2].partition(". ")[0]
+            expected = {names[k] for k in np.flatnonzero(ways[way][i])}
+            assert set(filter(None, listed.split("; "))) == expected
 
 
 def test_a_group_is_shown_by_its_name_and_one_without_texts_is_empty(page):
@@ -218,34 +242,45 @@ def test_a_group_is_shown_by_its_name_and_one_without_texts_is_empty(page):
     assert found(page) == N
 
 
-def test_a_sentence_says_its_theme_when_it_is_pointed_at_or_reached(page, model):
-    reading = model.read(REVIEWS.texts).clauses
-    names = model.themes().set_index("theme")["label"]
+def test_a_clause_says_its_theme_and_kind_when_it_is_pointed_at_or_reached(page, model):
+    reading = model.read(REVIEWS.texts)
+    names, kinds = [*model.theme_names, "unplaced"], {-1: "complaint", 0: "neutral", 1: "praise"}
+
+    def described(u):
+        return f"{names[reading.unseen.places[u]]}, {kinds[reading.unseen.kinds[u]]}: "
+
     first = page.locator("#found-texts .shaded").first
     first.hover()
     tooltip = page.inner_text("#pointed-at")
-    assert tooltip.startswith(f"{names[int(reading.places[0].argmax())]}: ")
+    assert tooltip.startswith(described(0))
     assert tooltip.endswith(" stars")
     page.mouse.move(0, 0)
     assert not page.locator("#pointed-at").is_visible()
     first.focus()
     page.keyboard.press("ArrowRight")
-    assert page.evaluate("document.activeElement.dataset.sentence") == "1"
-    assert page.inner_text("#pointed-at").startswith(names[int(reading.places[1].argmax())])
+    assert page.evaluate("document.activeElement.dataset.clause") == "1"
+    assert page.inner_text("#pointed-at").startswith(described(1))
     assert page.get_attribute(".shaded:focus", "aria-describedby") == "pointed-at"
     page.keyboard.press("Escape")
     assert not page.locator("#pointed-at").is_visible()
 
 
-def test_only_sentences_of_the_theme_that_is_asked_for_are_shaded_and_named(page, model):
+def test_clauses_are_shaded_by_kind_and_neutral_ones_are_not(page, model):
+    kinds = model.read(REVIEWS.texts).unseen.kinds
+    looks = {-1: "down", 0: "plain", 1: "up"}
+    for clause in page.locator("#found-texts .shaded").all():
+        assert looks[kinds[int(clause.get_attribute("data-clause"))]] in clause.get_attribute("class").split()
+
+
+def test_only_clauses_of_the_theme_that_is_asked_for_are_shaded_and_named(page, model):
     page.select_option("#find-theme", "2")
-    main = model.read(REVIEWS.texts).clauses.places.argmax(axis=1)
-    for sentence in page.locator("#found-texts .shaded").all():
-        is_its = main[int(sentence.get_attribute("data-sentence"))] == 2
-        assert is_its or "plain" in sentence.get_attribute("class")
-    shown = page.eval_on_selector_all("#found-texts .shaded", "all => all.map((part) => Number(part.dataset.sentence))")
+    places = model.read(REVIEWS.texts).unseen.places
+    for clause in page.locator("#found-texts .shaded").all():
+        is_its = places[int(clause.get_attribute("data-clause"))] == 2
+        assert is_its or "plain" in clause.get_attribute("class")
+    shown = page.eval_on_selector_all("#found-texts .shaded", "all => all.map((part) => Number(part.dataset.clause))")
     labels = page.locator("#found-texts .label").all_text_contents()
-    assert len(labels) == sum(main[u] == 2 for u in shown)
+    assert len(labels) == sum(places[u] == 2 for u in shown)
 
 
 def test_a_new_name_of_a_theme_shows_here_too(visit, written):
@@ -270,7 +305,7 @@ def test_the_keyboard_alone_searches_filters_and_turns_pages(page):
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == "find-tone"
     page.keyboard.press("ArrowDown")
-    assert page.input_value("#find-tone") == "praise"
+    assert page.input_value("#find-tone") == "complaints"
     for _ in range(4):
         page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == "find-clear"
