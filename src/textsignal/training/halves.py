@@ -56,8 +56,8 @@ def halves(keys: Keys, n_refits: int, seed: int, most: int | None = None) -> lis
 
 def theme_text(fitted: FittedThemes, reading: ThemeReading, weight: Vector, seed_words: SeedWords = None) -> ThemeText:
     """Return the sentences that a model has read, to learn other themes from."""
-    seeds, documents = _normalised(seed_words), reading.texts.documents
-    return ThemeText(fitted.terms, fitted.term_tone[None], reading.units, documents, weight, seeds)
+    sentences, documents = by_sentence(reading.units, reading.texts)
+    return ThemeText(fitted.terms, fitted.term_tone[None], sentences, documents, weight, _normalised(seed_words))
 
 
 def _normalised(seed_words: SeedWords) -> dict[str, list[str]]:
