@@ -121,6 +121,11 @@ class Family(ABC):
         """Return the family of the response divided by `size`."""
         return self
 
+    @property
+    def from_zero(self) -> Any:
+        """The family of the response less its lowest level, whose means have more digits; self if it has none."""
+        return self
+
     @classmethod
     def from_levels(cls, levels: ArrayLike) -> Any:
         """Define the scale by its levels; raises if the family has none."""

@@ -112,6 +112,10 @@ class Scale(BetweenEnds):
         """The binomial on the same scale: it learns from the same sums, and scatter changes effects little."""
         return Binomial(self.n, self.lowest, self.step)
 
+    @property
+    def from_zero(self) -> Self:
+        return replace(self, lowest=0)
+
     def learn(self, y: ArrayLike) -> Self:
         if self.n is not None and self.lowest is not None:
             return self

@@ -28,7 +28,7 @@ from textsignal.training.glm import GLMFit, ResponseModel, dispersion_of, fit_gl
 
 #: Standard deviations of gammas around their common one, and of betas around 0, a priori; the latter in
 #: units of the linear predictor.
-GAMMA_SPREAD, BETA_SPREAD = 0.3, 0.3
+GAMMA_SPREAD, BETA_SPREAD = 0.3, 0.25
 #: Prior standard deviation of the common gamma around 0: wide, but bounds gamma if out-of-fold tone is close to 0.
 COMMON_SPREAD = 3.0
 #: A common gamma of fewer standard errors than this is set to 0.
@@ -217,8 +217,9 @@ def _average(fit: GLMFit, columns: Vector, y: Vector, weight: Vector, offset: Ve
     known = ~np.isnan(y) & (weight > 0)
     if not known.any():
         return float(fit.intercept)
-    means = fit.family.mean((fit.linear_predictor(columns) + offset)[known])
-    return float(fit.family.link(np.atleast_1d(np.average(means, weights=weight[known])))[0])
+    family = fit.family.from_zero
+    means = family.mean((fit.linear_predictor(columns) + offset)[known])
+    return float(family.link(np.atleast_1d(np.average(means, weights=weight[known])))[0])
 
 
 def _one_gamma(

@@ -118,15 +118,16 @@ def with_neighbours(judgement, joined, most):  # type: ignore[no-untyped-def]
     return shared
 
 
-def evidence_of(squares: Vector, spread: float, n_words: NDArray[np.int64]) -> Vector:
+def evidence_of(squares: Vector, spread: float, n_words: NDArray[np.int64], known: NDArray[np.bool_]) -> Vector:
     """Return (texts,) how much each text tells, from 0 to 1: a text tells something if it judges, or is long.
 
-    squares : (texts,) sum of squared judgements of its clauses; n_words : (texts,).
+    squares : (texts,) sum of squared judgements of its clauses; n_words : (texts,); known : (texts,) True if it has a
+    feature: a text of unknown words tells nothing.
     """
     if not spread:
-        return np.ones(len(squares))
+        return known.astype(float)
     amount: Vector = squares / spread**2 + n_words / LONG
-    return amount**2 / (amount**2 + TELLING**4)
+    return np.where(known, amount**2 / (amount**2 + TELLING**4), 0.0)
 
 
 @dataclass(frozen=True, eq=False)

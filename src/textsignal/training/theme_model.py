@@ -362,7 +362,9 @@ class PartlyRead:
     def evidence(self, judgement: Vector, spread: float) -> Vector:
         """(texts,) how much each text tells; judgement : (clauses,)."""
         squares = np.bincount(self.texts.documents, judgement**2, len(self.texts)).astype(float)
-        return evidence_of(squares, spread, self.texts.n_words)
+        known = np.zeros(len(self.texts), dtype=bool)
+        known[self.texts.documents[self.occurrences.sentences]] = True
+        return evidence_of(squares, spread, self.texts.n_words, known)
 
     def _clauses(self, places: NDArray[np.int16], words: WordEffects, tone: Vector, judgement: Vector) -> Clauses:
         texts, evidence = self.texts, self.evidence(judgement, words.spread)
@@ -521,7 +523,7 @@ class ThemePredictor:
             place_clauses(*block, scores, kinds, self.bias, best, n_themes, places)
             here = slice(*block[1:])
             for t, each in enumerate(effects):
-                evidence[t, here] = evidence_of(squares[here, t], each.spread, n_words[here])
+                evidence[t, here] = evidence_of(squares[here, t], each.spread, n_words[here], has_feature[here])
             prediction.gather(*block, places, clause_tone, evidence, tone, shares)
 
         compute.engine.map(read_block, range(0, len(texts), BLOCK))

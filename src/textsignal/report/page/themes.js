@@ -108,7 +108,7 @@ async function themesModel(given) {
     const judgement = clauses.map(() => 0);
     found.forEach((each) => (judgement[each.clause] += each.judgement));
     const nWords = sum(clauses.map(({ words }) => words.length));
-    const evidence = evidenceOf(sum(judgement.map((own) => own * own)), nWords);
+    const evidence = found.length === 0 ? 0 : evidenceOf(sum(judgement.map((own) => own * own)), nWords);
     // Tone of each word, before evidence; a phrase is split equally between its two words.
     const wordTones = clauses.map(({ words }) => words.map(() => 0));
     const known = clauses.map(({ words }) => words.map(() => false));
