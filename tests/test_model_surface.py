@@ -30,6 +30,11 @@ def themes():
     return new("themes").fit(REVIEWS.texts, REVIEWS.ratings)
 
 
+def is_of_themes(model):
+    """Themes have one row more than was asked for: the overall verdict, the last one."""
+    return isinstance(model, TextResponseModel)
+
+
 def number_of(model):
     """The option that is the number of themes or topics."""
     return "n_themes" if isinstance(model, TextResponseModel) else "estimator__n_topics"
@@ -77,10 +82,11 @@ class TestScikitLearnSurface:
 
     def test_labels_that_are_alike_make_columns_that_differ(self, themes):
         names = themes.rename({0: "same"}).rename({0: None}).get_feature_names_out()
-        assert len(set(names)) == 4
+        assert len(set(names)) == 5
+        assert names[-1] == "Overall verdict"
 
     def test_components_and_classes(self, model):
-        assert model.components_.shape == (4, len(model.terms_))
+        assert model.components_.shape == (4 + is_of_themes(model), len(model.terms_))
         assert len(model.terms_) == 300
         assert model.classes_.tolist() == [1, 2, 3, 4, 5]
 
@@ -135,11 +141,12 @@ class TestLoaded:
 
     def test_can_be_fitted_with_other_options(self, again):
         again.set_params(**{number_of(again): 3}).fit(REVIEWS.texts, REVIEWS.ratings)
-        assert len(again.components_) == 3
+        assert len(again.components_) == 3 + is_of_themes(again)
 
     def test_can_be_searched_over(self, again):
         search = GridSearchCV(again, {number_of(again): [2, 3]}, cv=2).fit(REVIEWS.texts, REVIEWS.ratings)
-        assert len(search.best_estimator_.components_) == search.best_params_[number_of(again)]
+        number = search.best_params_[number_of(again)]
+        assert len(search.best_estimator_.components_) == number + is_of_themes(again)
 
     def test_parts_that_were_given_are_given_again(self, tmp_path):
         given = TopicModel(JBNMF(3, max_iter=5), TextVectorizer(500, 200))
