@@ -24,6 +24,10 @@ REVIEWS = synthetic_reviews(N, seed=6)
 COLUMNS = Roles("review", ("rating",))
 
 
+#: Columns of the shares of the themes of `model_of`, the overall verdict last.
+THEMES = ["theme_0", "theme_1", "theme_2", "theme_3"]
+
+
 def table_of(**cells):
     """The reviews as strings, as a CSV gives them, with some cells changed: rating={4: "five"}."""
     table = REVIEWS.to_frame().astype({"rating": str}).astype(object)
@@ -93,7 +97,7 @@ def test_the_table_of_texts_has_a_row_for_each(analysis):
     texts = analysis.texts
     assert list(texts.columns) == [
         *("row", "response", "prediction", "unseen_prediction", "held_out", "unknown"),
-        *("theme_0", "theme_1", "theme_2"),
+        *THEMES,
     ]
     assert texts["row"].tolist() == list(range(1, N + 1))
     assert np.flatnonzero(texts["response"].isna()).tolist() == [5, 6, 7]
@@ -104,8 +108,9 @@ def test_the_table_of_texts_has_a_row_for_each(analysis):
 
 def test_weights_are_those_of_the_model(analysis):
     texts = table_of(review=UNKNOWN)["review"]
-    weights = analysis.texts[["theme_0", "theme_1", "theme_2"]]
+    weights = analysis.texts[THEMES]
     np.testing.assert_array_equal(weights, analysis.model.transform(texts))
+    assert (weights.sum(axis=1) <= 1 + 1e-12).all()
 
 
 def test_the_summary_equals_numbers_recomputed_from_the_texts(analysis):
@@ -129,6 +134,7 @@ def test_files_hold_the_results(analysis, tmp_path):
         "model",
         "themes.csv",
         "texts.csv",
+        "clauses.parquet",
         "summary.json",
         "report.html",
     }
@@ -136,6 +142,8 @@ def test_files_hold_the_results(analysis, tmp_path):
     pd.testing.assert_frame_equal(texts, analysis.texts, check_exact=False, rtol=1e-7)
     themes = pd.read_csv(tmp_path / "themes.csv")
     expected = analysis.model.themes()
+    assert themes["theme"].tolist() == expected.index.tolist()
+    assert themes["is_overall"].sum() == 1
     findings = themes.pop("finding")
     assert all(line.startswith(f"“{label}”: ") for line, label in zip(findings, themes["label"], strict=True))
     listed = analysis.only.overall.findings()
@@ -143,7 +151,8 @@ def test_files_hold_the_results(analysis, tmp_path):
     lists = [name for name in ("raises", "lowers", "terms") if name in expected]
     for name in lists:
         assert themes[name].fillna("").tolist() == expected[name].map(", ".join).tolist()
-    pd.testing.assert_frame_equal(themes.drop(columns=lists), expected.drop(columns=lists), check_dtype=False)
+    numbers = expected.drop(columns=lists).reset_index(drop=True)
+    pd.testing.assert_frame_equal(themes.drop(columns=lists), numbers, check_dtype=False)
     summary = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))
     assert summary == asdict(analysis.summary) | asdict(analysis.only.summary) | {"levels": [1, 5]}
     first = REVIEWS.texts[:9]

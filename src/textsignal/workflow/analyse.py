@@ -89,6 +89,7 @@ class Summary:
     without_known_term : rows whose text holds no term of the model; they get the mean shares.
     with_markup : rows whose text held HTML, which was removed.
     copies : rows with the same words as an earlier one; copies are on one side of the split.
+    terms, themes : number of content terms, and of themes without the overall verdict.
     """
 
     rows: int
@@ -475,7 +476,7 @@ def _analysis_of(
         with_markup=tokens.n_cleaned,
         copies=int(copies.sum()),
         terms=len(model.terms_),
-        themes=len(model.components_),
+        themes=len(model.components_) - 1,
     )
     return Analysis(model, columns, summary, parts, texts, classes)
 
