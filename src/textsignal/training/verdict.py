@@ -57,8 +57,9 @@ NEARBY = 0.5
 #: Fewest clauses with a word whose score is kept.
 LEAST_OFTEN = 3
 #: A content term names a theme if it stands for one: by this Kullback-Leibler divergence of the themes that use it, in
-#: nats, and unless verdicts use it: its score, less SPECIFIC for each nat above USUAL, is at most GENERIC.
-LEAST_SPECIFIC, SPECIFIC, USUAL, GENERIC = 0.7, 0.6, 1.2, 0.3
+#: nats, and unless verdicts use it: its score, less SPECIFIC for each nat above USUAL, is at most GENERIC. All of it is
+#: for AMONG themes.
+LEAST_SPECIFIC, SPECIFIC, USUAL, GENERIC, AMONG = 0.7, 0.6, 1.2, 0.3, 14
 #: Fewest clauses with a word, and its judgement in log-odds, for it to judge by itself.
 OFTEN, STRONG = 10, 0.7
 
@@ -139,11 +140,13 @@ def names_themes(
     total = used.sum(axis=0)
     used = np.divide(used, total, out=np.zeros_like(used), where=total > 0)
     ratio = np.divide(used, prevalence[:, None], out=np.ones_like(used), where=(used > 0) & (prevalence[:, None] > 0))
-    specific = np.sum(used * np.log(ratio), axis=0)
+    # With few themes, no term can stand for one as clearly as with many.
+    most = np.log(len(profiles)) / np.log(AMONG)
+    specific = np.sum(used * np.log(ratio), axis=0) / most if most else np.full(len(terms), USUAL)
     generic = verdict.of_words(terms)[0] - SPECIFIC * (specific - USUAL) > GENERIC
     judging = JUDGING.get(language or "", frozenset())
     names = np.array([term not in judging for term in terms], dtype=bool)
-    return names & (specific >= LEAST_SPECIFIC * np.log(max(len(profiles), 1)) / np.log(14)) & ~generic
+    return names & (specific >= LEAST_SPECIFIC) & ~generic
 
 
 def _place_guess(texts: SentenceTexts) -> Vector:
