@@ -17,8 +17,8 @@ from textsignal import GLMNMF, JBNMF, TextResponseModel, TextVectorizer, TopicMo
 from textsignal.datasets import synthetic_reviews
 from textsignal.errors import InputError
 from textsignal.estimators import TopicEstimator
-from textsignal.insight.explanation import MOST_BARS, TEXT_CAP, adding_up
-from textsignal.text.tokenise import normalise
+from textsignal.insight.explanation import CLAUSE_CAP, MOST_BARS, SHOWN, TEXT_CAP, adding_up
+from textsignal.text.tokenise import function_words_of, normalise
 
 REVIEWS = synthetic_reviews(1000, seed=6)
 ESTIMATORS: dict[str, TopicEstimator] = {
@@ -272,7 +272,8 @@ def test_hostile_texts_are_shown_as_text(one):
 
 def test_hostile_labels_are_shown_as_text(of_themes):
     named = of_themes.rename({k: f"<img src=x onerror=alert({k})>[red]\x1b[31m" for k in range(8)})
-    explanation = named.explain("friendly staff")
+    explanation = named.explain("The bathroom was filthy.")
+    assert (explanation.clauses["theme"] < 8).all()
     assert "<img" not in explanation._repr_html_()
     assert "[red]" in terminal(explanation)
     assert "\x1b" not in terminal(explanation)
@@ -299,11 +300,35 @@ def test_a_wide_scale_is_shown_without_bars():
     assert "%" not in terminal(explanation)
 
 
-def test_few_topics_are_all_shown_and_many_are_summed_up():
+def test_few_themes_are_all_shown_and_many_are_summed_up():
     few = TopicModel(JBNMF(2, max_iter=5)).fit(REVIEWS.texts, REVIEWS.ratings)
     assert "more theme" not in repr(few.explain(REVIEWS.texts[0]))
-    many = TopicModel(JBNMF(9, max_iter=5)).fit(REVIEWS.texts, REVIEWS.ratings)
-    assert "  1 more theme\n" in repr(many.explain(REVIEWS.texts[0]))
+    many = TextResponseModel(SHOWN + 6).fit(REVIEWS.texts, REVIEWS.ratings)
+    explanation = many.explain(" ".join(REVIEWS.texts[:20]))
+    themes = explanation.themes[explanation.themes["points"].abs() >= 0.005]
+    assert len(themes) > SHOWN
+    shown = repr(explanation)
+    assert all(f"  {label}  (" in shown for label in themes["label"][:SHOWN])
+    more = len(themes) - SHOWN
+    assert f"  {more} more theme{'s' * (more > 1)}\n" in shown
+
+
+def test_the_largest_clauses_are_shown_in_reading_order(of_themes):
+    explanation = of_themes.explain(" ".join(REVIEWS.texts[:5]))
+    clauses = explanation.clauses
+    assert len(clauses) > SHOWN
+    largest = clauses.loc[clauses["points"].abs().sort_values(ascending=False, kind="stable").index[:SHOWN]]
+    lines = repr(explanation).split("Themes, in")[0].splitlines()[2:]
+    listed = [line.split("  ")[2] for line in lines[:SHOWN]]
+    assert listed == [" ".join(clause.split())[:CLAUSE_CAP] for clause in largest.sort_index()["clause"]]
+    assert lines[SHOWN].endswith(f"{len(clauses) - SHOWN} more clauses")
+
+
+def test_function_words_do_not_lead_a_theme(of_themes):
+    for text in REVIEWS.texts[:50]:
+        for words in of_themes.explain(text).themes["words"]:
+            of_language = set(words) & function_words_of("english")
+            assert of_language in (set(), set(words))
 
 
 # Bad input

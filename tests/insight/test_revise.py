@@ -130,15 +130,15 @@ def bits(model):
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_everything_about_a_changed_model_is_consistent(model, change):
     changed = change(model)
-    n_themes = len(changed.components_)
-    assert n_themes == {"merge": 4, "drop": 3}[{v: k for k, v in CHANGES.items()}[change]]
-    assert changed.n_themes == n_themes
-    assert (
-        len(changed.labels_) == len(changed.coherence_) == len(changed.themes()) == len(changed.drivers()) == n_themes
-    )
+    assert changed.n_themes == {"merge": 4, "drop": 3}[{v: k for k, v in CHANGES.items()}[change]]
+    # The overall verdict is the last row of everything.
+    n_rows = changed.n_themes + 1
+    tables = changed.themes(), changed.drivers()
+    assert len(changed.components_) == len(changed.labels_) == len(changed.coherence_) == n_rows
+    assert all(table["is_overall"].sort_index().tolist() == [False] * (n_rows - 1) + [True] for table in tables)
     np.testing.assert_array_equal(changed.coherence_, coherence(changed.read(REVIEWS.texts).X, changed.components_))
-    assert changed.transform(NEW).shape == (32, n_themes)
-    assert share(changed).sum() == pytest.approx(1)
+    assert changed.transform(NEW).shape == (32, n_rows)
+    assert share(changed).sum() + changed.drivers().attrs["unplaced"] == pytest.approx(1)
     assert changed.predict_proba(NEW).sum(axis=1) == pytest.approx(1)
     explanation = changed.explain(NEW[0])
     total = explanation.baseline + explanation.themes["contribution"].sum()
@@ -184,9 +184,11 @@ def test_a_loaded_model_asks_for_texts_and_then_says_the_same(model, change, tmp
 def test_a_changed_model_keeps_its_tone(model, change):
     after = change(model)
     ours, theirs = after.reader_.fitted, model.reader_.fitted
-    np.testing.assert_array_equal(ours.tone, theirs.tone)
-    np.testing.assert_array_equal(ours.training.sentence_tone, theirs.training.sentence_tone)
-    np.testing.assert_allclose(ours.training.tone.sum(axis=1), theirs.training.tone.sum(axis=1), atol=1e-12)
+    assert ours.words is theirs.words
+    one, two = ours.training.clauses, theirs.training.clauses
+    for name in ("tone", "kinds", "judgement", "evidence", "words"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+    assert not np.array_equal(one.places, two.places)
     np.testing.assert_array_equal(ours.training.responses, RATINGS)
     given = after.drivers(texts=REVIEWS.texts, responses=RATINGS)
     pd.testing.assert_frame_equal(given, after.drivers(), check_exact=True)
@@ -194,8 +196,18 @@ def test_a_changed_model_keeps_its_tone(model, change):
 
 def test_merging_all_themes_leaves_one_that_works(model):
     single = model.merge(range(5))
-    assert share(single).tolist() == [1.0]
+    assert single.n_themes == 1
+    assert share(single).shape == (2,)
+    clauses = single.clauses(REVIEWS.texts)
+    assert set(clauses["theme"]) <= {-1, 0, 1}
+    assert np.mean(clauses["theme"] == 0) > 0.5
     assert np.isfinite(single.predict(NEW)).all()
+
+
+def test_the_overall_verdict_is_not_merged_and_not_dropped(model):
+    for change in (lambda: model.merge([0, 5]), lambda: model.drop([5]), lambda: model.drop("Overall verdict")):
+        with pytest.raises(InputError, match="Overall verdict|5"):
+            change()
 
 
 def test_a_merged_theme_is_the_mean_by_share_of_text(model):
@@ -224,7 +236,7 @@ def test_sample_weights_count_in_the_refit():
 
 def test_labels_are_shown_and_found(model):
     named = model.rename(2, "service").rename({"service": "staff", 0: "noise"})
-    assert named.labels_ == ["noise", None, "staff", None, None]
+    assert named.labels_ == ["noise", None, "staff", None, None, None]
     table = named.themes().set_index("theme")["label"]
     assert (table[0], table[2]) == ("noise", "staff")
     assert table[1] == model.themes().set_index("theme")["label"][1]
@@ -237,7 +249,7 @@ def test_labels_are_shown_and_found(model):
 
 def test_a_new_fit_forgets_labels(model):
     named = model.rename(2, "service")
-    assert named.fit(REVIEWS.texts, RATINGS).labels_ == [None] * 5
+    assert named.fit(REVIEWS.texts, RATINGS).labels_ == [None] * 6
 
 
 def test_evidence_comes_from_the_training_texts_or_from_others(model):
@@ -247,7 +259,7 @@ def test_evidence_comes_from_the_training_texts_or_from_others(model):
     np.testing.assert_array_equal(found["response"], RATINGS[found["row"]])
     np.testing.assert_allclose(found["prediction"], model.predict(found["text"]))
     shares = model.transform(found["text"])
-    np.testing.assert_allclose(found["share"], shares[:, 1] / shares.sum(axis=1), rtol=1e-6)
+    np.testing.assert_array_equal(found["share"], shares[:, 1])
     others = model.find_texts(1, n=4, high=None, texts=NEW)
     assert set(others["text"]) <= set(NEW)
     assert others["response"].isna().all()
