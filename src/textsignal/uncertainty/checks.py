@@ -228,7 +228,7 @@ def skill(checked: Checked) -> Iterator[Finding]:
         f"The text explains next to nothing of {checked.naming.subject}: R2 is {r2:.3f} in {len(checked.rows):,} "
         f"texts (standard error {error:.3f})."
     )
-    advice = "Check that each response is in the row of its text; do not rely on any cost."
+    advice = "Check that each response is in the row of its text; do not rely on any effect."
     yield Finding("skill", "R2", r2, CLEAR * error, problem, advice).only_if(not r2 > CLEAR * error)
     new = checked.reading.observed.unseen[checked.answered]
     training, held_out = checked.answered[~new], checked.answered[new]
@@ -763,7 +763,7 @@ def influence(checked: Checked) -> Iterator[Finding]:
         f"Without the text in row {row + 1:,} {_changed(checked, k, influences.costs[k], moved[row, k])} "
         f"(a change of {value:.1f} standard errors of all others)."
     )
-    advice = "Read that text and check its response and weight before you report this cost."
+    advice = "Read that text and check its response and weight before you report this number."
     order = np.argsort(-shares.max(axis=1), kind="stable")
     rows = _named(order[matters[order].any(axis=1)])
     yield Finding("influence", measure, value, ONE_MATTERS, problem, advice, rows).only_if(bool(matters.any()))
@@ -786,14 +786,15 @@ def influence(checked: Checked) -> Iterator[Finding]:
         f"{_changed(checked, k, influences.costs[k], moved[group, k])} "
         f"(a change of {value:.0%}; tolerated up to {limit:.0%})."
     )
-    advice = f"Most of this cost is that of one {checked.group_name}: see drivers(by=...)."
+    advice = f"Most of it is due to one {checked.group_name}: see drivers(by=...)."
     yield Finding("influence", measure, value, limit, problem, advice).only_if(value > limit)
 
 
 def _changed(checked: Checked, theme: int, cost: float, change: float) -> str:
     naming = checked.naming
     after, before = (f"{naming.steps * value:.{naming.digits + 1}f}" for value in (cost + change, cost))
-    return f"the cost of “{checked.labels[theme]}” would be {after} instead of {before} {naming.unit}"
+    what = "cost of" if naming.direction else "change due to"
+    return f"the {what} “{checked.labels[theme]}” would be {after} instead of {before} {naming.unit}"
 
 
 def check_all(checked: Checked, *, families: bool = True) -> Check:
