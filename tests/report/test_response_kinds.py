@@ -1,5 +1,6 @@
 """A report of every kind of response: half steps, two values, counts, any numbers."""
 
+import re
 from functools import cache
 
 import numpy as np
@@ -163,14 +164,57 @@ def test_sentences_speak_of_the_response_in_question(kind):
     share = kind == "bernoulli"
     first = next(theme for theme in report.themes if theme.number == report.findings.to_fix[0].parts[0].number)
     sentence = str(report.findings.to_fix[0])
-    assert average in sentence or first.mean_response == pytest.approx(first.mean_elsewhere, abs=0.1)
-    assert (f"{100 * first.cost:.1f} {unit}" if share else f"{first.cost:.2f} {unit}") in sentence
-    most = max(theme.cost for theme in report.themes)
-    amount = f"{100 * most:.1f} {unit}" if share else f"{most:.2f} {unit}"
-    assert f"costs most: {amount}" in str(report.findings.conclusion)
+    steps, digits = (100, 1) if share else (1, 2)
+    mean = f"{first.mean_complaint:.0%}" if share else f"{first.mean_complaint:.1f}"
+    assert f"their {average.removeprefix('the ')} is {mean}" in sentence
+    assert (
+        f" {steps * first.cost_per_complaint:.{digits}f} {unit}, together {steps * first.cost:.{digits}f}" in sentence
+    )
+    assert f"{steps * first.cost:.{digits}f} {unit}" in sentence
+    most = max(theme.cost for theme in report.themes if not theme.is_overall)
+    verb = "lowers" if kind in WITHOUT_DIRECTION else "costs"
+    assert f"{verb} most: {steps * most:.{digits}f} {unit}" in str(report.findings.conclusion)
     assert ("typical error" in report.findings.trust) != share
     drivers = model.drivers(texts=REVIEWS.texts, responses=fitted(kind)[1])
     assert drivers.findings().to_fix[0] == sentence
+
+
+#: Kinds of which neither more nor less is better.
+WITHOUT_DIRECTION = ("poisson", "negative-binomial", "gaussian")
+#: All that a reader sees, hovers over or hears, without words of the texts.
+READ = """() => {
+    const ofTexts = "blockquote p, .terms, .terms-line, .cloud, [data-name], .clause";
+    document.querySelectorAll(ofTexts).forEach((part) => part.remove());
+    const of = (name) => [...document.querySelectorAll(`[${name}]`)].map((part) => part.getAttribute(name));
+    return [document.body.innerText, ...["title", "aria-label", "placeholder"].flatMap(of)].join("\\n");
+}"""
+
+
+@every
+def test_a_response_without_direction_has_no_praise_and_no_complaints(kind, tabs, tmp_path):
+    model, y = fitted(kind)
+    groups = np.where(np.arange(len(y)) % 3, "inn", "hotel")
+    days = np.datetime64("2020-01-01") + np.arange(len(y)) % 300
+    report = prepare(model, model.read(REVIEWS.texts), y, HELD_OUT, groups=groups, times=days)
+    (tmp_path / "report.html").write_text(render(report), encoding="utf-8")
+    visit = tabs.open(tmp_path / "report.html")
+    page = visit.page
+    page.evaluate("textsignal.drawn()")
+    page.click("#open-all")
+    page.fill("#try-text", TEXTS[0])
+    page.wait_for_selector("#try-result:visible")
+    page.evaluate("textsignal.showTexts({ theme: 1 })")
+    page.locator("#found-texts .shaded").first.focus()
+    page.locator("#heat td.cell").first.focus()
+    directed = kind not in WITHOUT_DIRECTION
+    kinds = [row.locator("td").nth(2).inner_text() for row in page.locator("#try-clauses tr").all()]
+    assert set(kinds) <= ({"praise", "neutral", "complaint"} if directed else {"raises", "neutral", "lowers"})
+    read = page.evaluate(READ)
+    read = re.sub("the (larger|smaller) the better", "", read)
+    words = set(re.findall(r"\b(?:prais|complain|better|worse|worst|costs?\b|gains?\b)\w*", read, re.IGNORECASE))
+    assert {"praise", "complaints"} <= {word.lower() for word in words} if directed else not words, words
+    assert visit.errors == []
+    tabs.leave(visit)
 
 
 @pytest.mark.parametrize("kind", CALLED)
@@ -199,9 +243,17 @@ def test_where_less_is_better_everything_is_turned_round(kind):
         other = by_number[theme.number]
         assert (theme.cost, theme.gain) == pytest.approx((other.gain, other.cost))
         assert (theme.praise, theme.complaints) == pytest.approx((other.complaints, other.praise))
+        assert (theme.mean_praise, theme.mean_complaint) == (other.mean_complaint, other.mean_praise)
+        assert (theme.cost_per_complaint, theme.gain_per_praise) == (
+            pytest.approx(other.gain_per_praise),
+            pytest.approx(other.cost_per_complaint),
+        )
+        assert (theme.neutral, theme.mentions) == (other.neutral, other.mentions)
         assert (theme.raises, theme.lowers) == (other.raises, other.lowers)
-        assert (theme.praising, theme.complaining) != (other.praising, other.complaining)
-    assert [theme.cost for theme in turned.themes] == sorted((theme.cost for theme in turned.themes), reverse=True)
+        assert (theme.praising, theme.complaining) != (other.praising, other.complaining) or not theme.complaining
+    costs = [theme.cost for theme in turned.themes if not theme.is_overall]
+    assert costs == sorted(costs, reverse=True)
+    assert turned.themes[-1].is_overall
     assert all(" lower." in str(sentence) for sentence in turned.findings.to_fix)
     assert all(" higher." in str(sentence) for sentence in turned.findings.to_keep)
     rows = chart_specs(turned)["drivers"]["data"]["values"]
