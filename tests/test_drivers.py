@@ -12,8 +12,10 @@ REVIEWS = synthetic_reviews(300, seed=4)
 NEW = synthetic_reviews(60, seed=5)
 RATINGS = np.where(np.arange(300) % 7 == 0, np.nan, REVIEWS.ratings)
 WEIGHT = np.where(np.arange(300) % 3 == 0, 2.0, 1.0)
-MEASURES = ["mentions", "share", "mean_response", "mean_elsewhere", "praise", "complaints"]
-COLUMNS = ["theme", "label", *MEASURES, "raises", "lowers", "cost", "gain", "terms"]
+SHARES = ["mentions", "complaints", "praise", "neutral", "share"]
+MEANS = ["mean_complaint", "mean_praise", "mean_mention", "mean_elsewhere"]
+EFFECTS = ["cost", "cost_per_complaint", "gain", "gain_per_praise", "share_of_low", "share_of_gap"]
+COLUMNS = ["theme", "label", "is_overall", *SHARES, *MEANS, *EFFECTS, "raises", "lowers", "terms"]
 HOTELS = np.array(["Astoria", "Bellevue", "Central"], dtype=object)[np.minimum(np.arange(300) // 60, 2)]
 
 
@@ -29,7 +31,8 @@ def by_theme(table):
 def test_there_is_a_row_for_each_theme_the_largest_cost_first(themes):
     table = themes.drivers()
     assert list(table.columns) == COLUMNS
-    assert sorted(table["theme"]) == list(range(5))
+    assert sorted(table["theme"]) == list(range(6))
+    assert by_theme(table)["is_overall"].tolist() == [False] * 5 + [True]
     assert table["cost"].is_monotonic_decreasing
     labels, terms = (by_theme(themes.themes())[name] for name in ("label", "terms"))
     assert (by_theme(table)["label"] == labels).all()
@@ -37,43 +40,124 @@ def test_there_is_a_row_for_each_theme_the_largest_cost_first(themes):
 
 
 def test_everything_is_by_its_definition(themes):
-    """Of new texts, from what the model says of each of them."""
-    table = by_theme(themes.drivers(texts=NEW.texts, responses=NEW.ratings, sample_weight=WEIGHT[:60]))
-    reading, weight = themes.read(NEW.texts), WEIGHT[:60]
-    tone = themes.reader_.fitted.effects.gamma * reading.clauses.tone
-    eta, family = reading.predictions.eta, themes.reader_.family
-    now = np.average(family.mean(eta), weights=weight)
+    """Of new texts, clause by clause."""
+    weight, ratings = WEIGHT[:60], np.where(np.arange(60) % 9 == 4, np.nan, NEW.ratings)
+    table = by_theme(themes.drivers(texts=NEW.texts, responses=ratings, sample_weight=weight))
+    clauses, family = themes.clauses(NEW.texts), themes.family_
+    eta = themes.predictions(NEW.texts).eta
+    known = ~np.isnan(ratings)
+    now, mean_response = np.average(family.mean(eta), weights=weight), np.average(ratings[known], weights=weight[known])
+    n_words = clauses["clause"].map(lambda clause: len(themes.tokenise([clause]).codes))
+    of_text = n_words / n_words.groupby(clauses["text"]).transform("sum")
+    low = lowest_fifth(ratings, weight)
+
+    def flags(kept):
+        return np.isin(np.arange(60), clauses["text"][kept])
+
+    def mean(kept):
+        return np.average(ratings[kept & known], weights=weight[kept & known]) if (kept & known).any() else np.nan
+
+    def without(kept):
+        removed = np.bincount(clauses["text"][kept], clauses["tone"][kept], 60)
+        return np.average(family.mean(eta - removed), weights=weight)
+
     for k, row in table.iterrows():
-        spoken = reading.clauses.spoken[:, k]
-        assert row["mentions"] == pytest.approx(np.average(spoken, weights=weight))
-        assert row["share"] == pytest.approx(np.average(reading.predictions.shares[:, k], weights=weight))
-        here = weight * spoken
-        assert row["mean_response"] == pytest.approx(np.average(NEW.ratings, weights=here))
-        assert row["mean_elsewhere"] == pytest.approx(np.average(NEW.ratings, weights=weight * ~spoken))
-        assert row["praise"] == pytest.approx(np.average(tone[:, k] > 0, weights=here))
-        assert row["complaints"] == pytest.approx(np.average(tone[:, k] < 0, weights=here))
-        without_bad = np.average(family.mean(eta - np.minimum(tone[:, k], 0)), weights=weight)
-        without_good = np.average(family.mean(eta - np.maximum(tone[:, k], 0)), weights=weight)
-        assert row["cost"] == pytest.approx(without_bad - now, abs=1e-12)
-        assert row["gain"] == pytest.approx(now - without_good, abs=1e-12)
-    assert table["share"].sum() == pytest.approx(1)
+        here = clauses["theme"] == k
+        bad, good = here & (clauses["kind"] == "complaint"), here & (clauses["kind"] == "praise")
+        said, complains, praises = flags(here), flags(bad), flags(good)
+        expected = {
+            "mentions": np.average(said, weights=weight),
+            "complaints": np.average(complains, weights=weight),
+            "praise": np.average(praises, weights=weight),
+            "neutral": np.average(said & ~complains & ~praises, weights=weight),
+            "share": np.average(np.bincount(clauses["text"][here], of_text[here], 60), weights=weight),
+            "mean_complaint": mean(complains),
+            "mean_praise": mean(praises),
+            "mean_mention": mean(said),
+            "mean_elsewhere": mean(~said),
+            "cost": without(bad) - now,
+            "gain": now - without(good),
+            "share_of_low": low[complains].sum() / low.sum(),
+            "share_of_gap": (without(bad) - now) / (5 - mean_response),
+        }
+        for name, value in expected.items():
+            assert row[name] == pytest.approx(value, abs=1e-12, nan_ok=True), name
+        both = np.average(complains & praises, weights=weight)
+        assert row["complaints"] + row["praise"] - both + row["neutral"] == pytest.approx(row["mentions"], abs=1e-12)
+        assert row["is_overall"] == (k == 5)
+    unplaced = np.average(np.bincount(clauses["text"], of_text * (clauses["theme"] < 0), 60), weights=weight)
+    assert table.attrs["unplaced"] == pytest.approx(unplaced, abs=1e-12)
+    assert table["share"].sum() + unplaced == pytest.approx(1)
+
+
+def lowest_fifth(ratings, weight):
+    """(texts,) weight in the fifth of the worst: one unit of weight after the other, ties in equal parts."""
+    known = ~np.isnan(ratings)
+    left, low = 0.2 * weight[known].sum(), np.zeros(len(ratings))
+    for value in np.unique(ratings[known]):
+        tied = ratings == value
+        part = min(left / weight[tied].sum(), 1.0)
+        low[tied] = part * weight[tied]
+        left -= part * weight[tied].sum()
+    return low
+
+
+def test_the_lowest_fifth_is_that_of_the_worst_texts():
+    """Where no two responses are equal: the first fifth by the response, or the last one if less is better."""
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=200)
+    model = TextResponseModel(3, family="gaussian").fit(REVIEWS.texts[:200], values)
+    for named, worst in (
+        (model, np.argsort(values)),
+        (model.name_response("risk", lower_is_better=True), np.argsort(-values)),
+    ):
+        known = named.reader_.known(named.naming_.better)
+        expected = known.complains[worst[:40]].mean(axis=0)
+        np.testing.assert_allclose(by_theme(named.drivers())["share_of_low"], expected, atol=1e-12)
+
+
+def test_cost_is_complaints_times_cost_per_complaint_and_gain_likewise(themes):
+    by = [None, HOTELS]
+    for table in (themes.drivers(each) for each in by):
+        for number, share, each in (
+            ("cost", "complaints", "cost_per_complaint"),
+            ("gain", "praise", "gain_per_praise"),
+        ):
+            said = table[share] > 0
+            assert said.any()
+            np.testing.assert_allclose(table[number][said], (table[share] * table[each])[said], rtol=4e-16)
+            assert table.loc[~said, each].isna().all()
+            assert (table.loc[~said, number] == 0).all()
+
+
+def test_costs_come_from_complaints_alone(themes):
+    """Texts that do not complain about a theme add nothing to its cost."""
+    known = themes.reader_.known()
+    table = by_theme(themes.drivers())
+    mean = known.family.mean
+    for k in range(known.n_themes):
+        each = mean(known.eta - known.complaint[:, k]) - mean(known.eta)
+        assert (each[~known.complains[:, k]] == 0).all()
+        assert table.loc[k, "cost"] == pytest.approx(np.average(each, weights=known.weight), abs=1e-12)
 
 
 def test_a_what_if_by_hand(themes):
-    """Two documents, one theme: the stars that its bad words cost."""
+    """Two texts, one theme: the stars that its complaints cost."""
     texts = ["The bathroom was dirty. The mould smelled.", "Lovely breakfast."]
     table = by_theme(themes.drivers(texts=texts))
-    sentences = [themes.sentences(text) for text in texts]
-    assert all(len(found) == 2 - i for i, found in enumerate(sentences))
-    effects = themes.reader_.fitted.effects
-    eta = np.array([effects.constant + found["contribution"].sum() for found in sentences])
+    clauses = themes.clauses(texts)
+    assert clauses["text"].tolist() == [0, 0, 1]
+    assert clauses["kind"].tolist() == ["complaint", "complaint", "praise"]
+    constant = themes.contributions(texts)["constant"].to_numpy()
     mean = themes.family_.mean
-    tone = effects.gamma * themes.read(texts).clauses.tone
-    for k in range(5):
-        better = mean(eta - np.minimum(tone[:, k], 0))
+    eta = constant + np.bincount(clauses["text"], clauses["contribution"])
+    for k in range(6):
+        bad = (clauses["theme"] == k) & (clauses["kind"] == "complaint")
+        better = mean(eta - np.bincount(clauses["text"][bad], clauses["tone"][bad], 2))
         assert table.loc[k, "cost"] == pytest.approx((better - mean(eta)).mean(), abs=1e-12)
     assert table["cost"].max() > 0
-    assert table["mean_response"].isna().all()
+    for name in ("mean_complaint", "mean_praise", "mean_mention", "mean_elsewhere", "share_of_low", "share_of_gap"):
+        assert table[name].isna().all()
 
 
 def test_training_texts_given_again_count_as_in_training(themes, tmp_path):
@@ -142,7 +226,7 @@ def test_documents_without_a_group_are_left_out(themes, missing):
 def test_groups_may_be_of_any_kind(themes, by):
     groups = pd.Series(by)
     table = themes.drivers(by=by)
-    assert len(table) == 5 * groups.nunique()
+    assert len(table) == 6 * groups.nunique()
     assert set(table["group"]) == set(groups.unique())
 
 

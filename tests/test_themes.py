@@ -1,5 +1,7 @@
 """Themes and tone: what adds up, what nobody may see, and what is found."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -19,23 +21,37 @@ class TestWhatAddsUp:
         eta = model.predictions(REVIEWS.texts).eta
         np.testing.assert_allclose(model.contributions(REVIEWS.texts).sum(axis=1), eta, atol=1e-10)
 
-    def test_sentences_to_the_linear_predictor(self, model):
-        for text in REVIEWS.texts[:60]:
-            total = model.reader_.fitted.effects.constant + model.sentences(text)["contribution"].sum()
-            assert total == pytest.approx(model.predictions([text]).eta[0], abs=1e-10)
+    def test_clauses_to_themes_and_the_linear_predictor(self, model):
+        texts = REVIEWS.texts[:200]
+        table, parts = model.clauses(texts), model.contributions(texts)
+        np.testing.assert_allclose(table["contribution"], table["tone"] + table["speaking"], atol=1e-12)
+        sums = np.zeros((len(texts), 14))
+        np.add.at(sums, (table["text"], table["theme"]), table["contribution"])  # -1, unplaced, is the last one
+        np.testing.assert_allclose(sums, parts.drop(columns="constant"), atol=1e-10)
+        eta = model.predictions(texts).eta
+        np.testing.assert_allclose(parts["constant"] + sums.sum(axis=1), eta, atol=1e-10)
 
-    def test_words_to_the_tone_of_themes(self, model):
+    def test_words_to_the_tone_of_clauses_and_themes(self, model):
         reading = model.read(REVIEWS.texts[:60]).clauses
-        places = reading.places[reading.texts.sentence_of_word[reading.occurrences.words]]
-        document = reading.texts.documents[reading.texts.sentence_of_word[reading.occurrences.words]]
-        tone = np.zeros_like(reading.tone)
-        np.add.at(tone, document, reading.values[:, None] * places)
-        np.testing.assert_allclose(tone, reading.tone, atol=1e-10)
+        clause = reading.texts.sentence_of_word[reading.occurrences.words]
+        tone = np.bincount(clause, reading.values, len(reading.clauses.tone))
+        np.testing.assert_allclose(tone, reading.clauses.tone, atol=1e-10)
+        sums = np.zeros_like(reading.tone)
+        np.add.at(sums, (reading.texts.documents, reading.clauses.places), tone)
+        np.testing.assert_allclose(sums, reading.tone, atol=1e-10)
 
     def test_shares_to_one(self, model):
-        shares = model.transform([*REVIEWS.texts[:20], "", "zxqv", "!!!"])
-        np.testing.assert_allclose(shares.sum(axis=1), 1)
+        texts = [*REVIEWS.texts[:20], "", "zxqv", "!!!"]
+        shares, reading = model.transform(texts), model.read(texts).clauses
+        unplaced = reading.shares[:, -1]
+        np.testing.assert_allclose(shares.sum(axis=1) + unplaced, 1)
         assert shares.min() >= 0
+        np.testing.assert_array_equal(unplaced[-3:], 1)
+        clauses = model.clauses(texts)
+        n_words = np.diff(reading.texts.indptr)
+        words = np.bincount(clauses["text"], n_words, len(texts))
+        on_none = np.bincount(clauses["text"], n_words * (clauses["theme"] < 0), len(texts))
+        np.testing.assert_allclose(unplaced, np.divide(on_none, words, out=np.ones(len(texts)), where=words > 0))
 
 
 class TestWhatIsFound:
@@ -76,24 +92,31 @@ class TestWhatIsFound:
         assert friendly > unfriendly
 
     def test_cost_and_gain_are_what_ifs_on_the_model(self, model):
+        """Complaints, or praise, count as neutral mentions: their tone is 0, and nothing else changes."""
         table = model.drivers().sort_values("theme")
         training, effects = model.reader_.fitted.training, model.reader_.fitted.effects
-        eta = effects.linear_predictor(training.tone, training.shares)
-        family = model.reader_.fitted.family
-        for k in range(3):
-            part = effects.gamma[k] * training.tone[:, k]
-            cost = np.mean(family.mean(eta - np.minimum(part, 0))) - np.mean(family.mean(eta))
-            worth = np.mean(family.mean(eta)) - np.mean(family.mean(eta - np.maximum(part, 0)))
-            assert table["cost"].iloc[k] == pytest.approx(cost)
-            assert table["gain"].iloc[k] == pytest.approx(worth)
+        clauses, family = training.clauses, model.reader_.fitted.family
+
+        def mean(tone):
+            changed = replace(clauses, tone=tone).of_texts(len(table) + 1)
+            return family.mean(effects.linear_predictor(changed)).mean()
+
+        now = mean(clauses.tone)
+        for k in range(len(table)):
+            here = clauses.places == k
+            without_bad = np.where(here & (clauses.kinds < 0), 0.0, clauses.tone)
+            without_good = np.where(here & (clauses.kinds > 0), 0.0, clauses.tone)
+            assert table["cost"].iloc[k] == pytest.approx(mean(without_bad) - now, abs=1e-12)
+            assert table["gain"].iloc[k] == pytest.approx(now - mean(without_good), abs=1e-12)
         assert (table[["cost", "gain"]].to_numpy() >= 0).all()
 
     def test_mentions_and_sides_are_shares(self, model):
         table = model.drivers()
-        for name in ("mentions", "share", "praise", "complaints"):
+        for name in ("mentions", "complaints", "praise", "neutral", "share", "share_of_low"):
             assert table[name].between(0, 1).all()
-        assert table["share"].sum() == pytest.approx(1)
-        assert table["mean_response"].between(1, 5).all()
+        assert (table[["complaints", "praise", "neutral"]].max(axis=1) <= table["mentions"]).all()
+        assert table["share"].sum() + table.attrs["unplaced"] == pytest.approx(1)
+        assert table["mean_mention"].dropna().between(1, 5).all()
 
     def test_a_seeded_theme_is_about_its_words(self):
         seeds = {"food": ["breakfast", "eggs", "buffet"]}
@@ -108,9 +131,9 @@ class TestWhatIsFound:
         plain = {"food": ("breakfast", "eggs"), "sleep": ["bed"]}
         two = TextResponseModel(n_themes=4, seed_words=plain).fit(REVIEWS.texts[:200], REVIEWS.ratings[:200])
         np.testing.assert_array_equal(one.components_, two.components_)
-        assert one.labels_ == ["food", "sleep", None, None]
-        assert one.sentences("A soft bed.")["label"].tolist() == ["sleep"]
-        assert one.rename("food", None).labels_ == [None, "sleep", None, None]
+        assert one.labels_ == ["food", "sleep", None, None, None]
+        assert one.clauses(["A soft bed."])["label"].tolist() == ["sleep"]
+        assert one.rename("food", None).labels_ == [None, "sleep", None, None, None]
 
 
 class TestWords:
@@ -178,7 +201,9 @@ class TestWeights:
         model = TextResponseModel(n_themes=4).fit(texts, ratings)
         repeated = model.drivers(texts=[*texts, *texts[:50]], responses=[*ratings, *ratings[:50]])
         weighted = model.drivers(texts=texts, responses=ratings, sample_weight=weight)
-        for name in ("mentions", "share", "mean_response", "praise", "complaints", "cost", "gain"):
+        numbers = weighted.select_dtypes("number")
+        assert {"mentions", "cost", "cost_per_complaint", "share_of_low", "share_of_gap"} < set(numbers)
+        for name in numbers:
             np.testing.assert_allclose(weighted[name], repeated[name], rtol=1e-10, atol=1e-12)
 
 
@@ -187,12 +212,12 @@ class TestWhatNobodyMaySee:
         changed = REVIEWS.ratings[:700].astype(float).copy()
         changed[3] = 6 - changed[3]
         other = TextResponseModel(n_themes=12).fit(REVIEWS.texts[:700], changed)
-        one, two = (m.reader_.fitted.training.tone[3].sum() for m in (model, other))
-        assert one == pytest.approx(two, abs=0.02)
-        rows = np.arange(700) != 3
-        assert not np.allclose(
-            model.reader_.fitted.training.tone[rows], other.reader_.fitted.training.tone[rows], atol=1e-6
-        )
+        first, second = (m.reader_.fitted.training.clauses for m in (model, other))
+        of_it = first.documents == 3
+        assert first.tone[of_it].sum() == pytest.approx(second.tone[of_it].sum(), abs=0.02)
+        np.testing.assert_allclose(first.judgement[of_it], second.judgement[of_it], atol=0.05)
+        np.testing.assert_array_equal(first.kinds[of_it], second.kinds[of_it])
+        assert not np.allclose(first.tone[~of_it], second.tone[~of_it], atol=1e-6)
 
     @pytest.mark.parametrize("seed", range(2))
     def test_nothing_is_left_of_a_response_that_is_noise(self, seed):
@@ -216,8 +241,9 @@ class TestUsers:
     @pytest.mark.parametrize("n_themes", [1, 3, 40])
     def test_any_number_of_themes(self, n_themes):
         model = TextResponseModel(n_themes=n_themes).fit(REVIEWS.texts[:200], REVIEWS.ratings[:200])
-        assert model.transform(REVIEWS.texts[:5]).shape == (5, n_themes)
-        assert len(set(model.themes()["label"])) == n_themes
+        assert model.transform(REVIEWS.texts[:5]).shape == (5, n_themes + 1)
+        assert len(set(model.themes()["label"])) == n_themes + 1
+        assert model.themes()["is_overall"].sort_index().tolist() == [False] * n_themes + [True]
 
     def test_one_word_texts_and_empty_ones(self):
         names = ["room", "bed", "staff", "food", "pool", "view", "bar", "lobby", "desk", "shower"]
