@@ -78,21 +78,26 @@ def test_tables_have_the_class_first(model):
             own = table[table["class"] == name].drop(columns="class")
             pd.testing.assert_frame_equal(pd.DataFrame(own), pd.DataFrame(getattr(model.of(name), each)()))
     assert model.drivers().findings() == ((), ())
-    assert len(model.get_feature_names_out()) == N_TOPICS
+    assert len(model.get_feature_names_out()) == N_TOPICS + 1
 
 
 def test_drivers_of_other_texts_take_labels(model):
     table = model.drivers(texts=REVIEWS.texts[:60], responses=KINDS[:60])
     own = model.of("good").drivers(texts=REVIEWS.texts[:60], responses=(KINDS[:60] == "good").astype(int))
-    good = table.loc[table["class"] == "good", "mean_response"]
-    np.testing.assert_array_equal(good, own["mean_response"])
+    for name in ("mean_mention", "mean_complaint", "share_of_low"):
+        np.testing.assert_array_equal(table.loc[table["class"] == "good", name], own[name])
 
 
 def test_a_model_of_one_class_explains_and_reports(model, tmp_path):
     one = model.of("bad")
     assert one.explain("The bathroom was dirty.").prediction > one.explain("Friendly staff.").prediction
-    assert len(one.sentences("The bathroom was dirty. Friendly staff.")) == 2
-    assert len(one.find_sentences(0, n=2)) == 2
+    clauses = one.clauses(["The bathroom was dirty. Friendly staff."])
+    # A class has no direction: what raises its share is no praise.
+    assert clauses["kind"].tolist() == ["raises", "lowers"]
+    assert set(one.clauses()["kind"]) == {"raises", "lowers", "neutral"}
+    raising = one.find_clauses(clauses["theme"][0], n=2, good=True)
+    assert len(raising) == 2
+    assert (raising["contribution"] > 0).all()
     one.report(tmp_path / "report.html", n_documents=5)
     assert "the share with response bad" in (tmp_path / "report.html").read_text()
 
@@ -135,7 +140,7 @@ def test_parts_that_do_not_fit_are_refused(model, tmp_path):
 
 def test_merging_refits_chances(model):
     merged = model.merge([0, 1], "both")
-    assert len(merged.components_) == N_TOPICS - 1
+    assert merged.n_themes == N_TOPICS - 1
     chances = merged.predict_proba(REVIEWS.texts)
     np.testing.assert_allclose(chances.sum(axis=1), 1)
     assert not np.array_equal(chances, model.predict_proba(REVIEWS.texts))
@@ -174,7 +179,8 @@ def test_chances_can_be_cross_validated():
     ("ask", "message"),
     [
         (lambda model: model.explain("x"), r"model.of\('bad'\)"),
-        (lambda model: model.sentences("x"), r"model.of\('bad'\)"),
+        (lambda model: model.clauses(["x"]), r"model.of\('bad'\)"),
+        (lambda model: model.find_clauses(0), r"model.of\('bad'\)"),
         (lambda model: model.stability(), r"model.of\('bad'\)"),
         (lambda model: model.covariate_effects_, r"model.of\('bad'\)"),
         (lambda model: model.find_texts(0), r"model.of\('bad'\)"),

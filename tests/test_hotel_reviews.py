@@ -50,9 +50,9 @@ def test_words_sentences_themes_and_constant_add_up(model, sides):
     np.testing.assert_allclose(parts.sum(axis=1), eta, rtol=0, atol=1e-10)
     for i in range(0, 1000, 10):
         explanation = model.explain(texts[i])
-        total = parts["constant"][i] + explanation.sentences["contribution"].sum()
+        total = parts["constant"][i] + explanation.clauses["contribution"].sum()
         assert total == pytest.approx(eta[i], abs=1e-10)
-        assert explanation.words["contribution"].sum() == pytest.approx(explanation.sentences["tone"].sum(), abs=1e-10)
+        assert explanation.words["contribution"].sum() == pytest.approx(explanation.clauses["tone"].sum(), abs=1e-10)
         points = explanation.baseline_prediction + explanation.themes["points"].sum()
         assert points == pytest.approx(explanation.prediction, abs=1e-10)
 

@@ -117,7 +117,8 @@ class TestWhatIsSaid:
     @every
     def test_an_explanation_can_be_shown(self, name):
         explanation = fitted(name).explain(REVIEWS.texts[-1])
-        assert f"{explanation.prediction:.2f}" in repr(explanation)
+        naming = fitted(name).naming_
+        assert f"{naming.steps * explanation.prediction:.{naming.digits}f}" in repr(explanation)
         assert len(explanation.probabilities) == len(getattr(fitted(name).reader_.family, "levels", ()))
 
     @pytest.mark.parametrize("name", LEVELLED)
@@ -157,7 +158,8 @@ class TestStored:
     @every
     def test_merged_themes_have_own_parameters_of_their_own(self, name):
         merged = fitted(name).merge([0, 1])
-        assert len(merged.themes()) == 11
+        assert merged.n_themes == 11
+        assert len(merged.themes()) == 12
         assert type(merged.reader_.family) is type(fitted(name).reader_.family)
 
 

@@ -28,6 +28,8 @@ def responses():
 RESPONSES = responses()
 NAMES = list(RESPONSES)
 FAMILIES = {"stars": "ordinal", "votes": "poisson"}
+#: Columns of a table of clauses that do not depend on the response.
+PLACES = ["text", "clause", "start", "end", "theme", "label", "is_overall"]
 
 
 def new(**options):
@@ -47,7 +49,11 @@ def test_each_response_has_its_own_family_and_tone_and_all_have_the_same_themes(
     for name in NAMES[1:]:
         fitted = model.of(name).reader_.fitted
         assert np.array_equal(fitted.themes.topics, first.themes.topics)
-        assert not np.array_equal(fitted.tone, first.tone)
+        assert not np.array_equal(fitted.words.tone, first.words.tone)
+        assert not np.array_equal(fitted.words.judgement, first.words.judgement)
+        one, other = model.of(name).clauses(REVIEWS.texts[:50]), model.of("stars").clauses(REVIEWS.texts[:50])
+        pd.testing.assert_frame_equal(one[PLACES], other[PLACES])
+        assert not np.allclose(one["contribution"], other["contribution"])
         assert model.of(name).get_feature_names_out().tolist() == model.of("stars").get_feature_names_out().tolist()
 
 
@@ -58,8 +64,18 @@ def test_one_response_is_the_model_of_one(name):
     one = new(family=family).fit(REVIEWS.texts, RESPONSES[[name]], WEIGHT)
     assert one.names == []
     pd.testing.assert_frame_equal(one.themes(), alone.themes())
-    np.testing.assert_array_equal(one.reader_.fitted.tone, alone.reader_.fitted.tone)
+    for each in ("tone", "judgement"):
+        ours, theirs = (getattr(model.reader_.fitted.words, each) for model in (one, alone))
+        np.testing.assert_array_equal(ours, theirs)
+    pd.testing.assert_frame_equal(one.clauses(), alone.clauses())
     np.testing.assert_array_equal(one.predict(REVIEWS.texts), alone.predict(REVIEWS.texts))
+
+
+def test_clauses_of_a_response_are_praise_and_complaints_if_it_has_a_better_direction(model):
+    assert set(model.of("stars").clauses()["kind"]) == {"praise", "neutral", "complaint"}
+    assert set(model.of("votes").clauses()["kind"]) <= {"raises", "neutral", "lowers"}
+    with pytest.raises(InputError, match=r"model.of\('stars'\)"):
+        model.clauses(REVIEWS.texts)
 
 
 def test_a_response_twice_is_that_response():
@@ -99,10 +115,11 @@ def test_tables_name_the_response_first(model):
 
 def test_drivers_by_group_and_of_other_texts(model):
     table = model.drivers(np.arange(N) % 2, texts=REVIEWS.texts, responses=RESPONSES)
-    assert len(table) == len(NAMES) * 2 * N_TOPICS
+    assert len(table) == len(NAMES) * 2 * (N_TOPICS + 1)
     own = model.of("good").drivers(texts=REVIEWS.texts[:50], responses=RESPONSES["good"][:50])
     table = model.drivers(texts=REVIEWS.texts[:50], responses=RESPONSES[:50])
-    np.testing.assert_array_equal(table.loc[table["response"] == "good", "mean_response"], own["mean_response"])
+    for name in ("mean_mention", "mean_complaint", "cost", "share_of_low"):
+        np.testing.assert_array_equal(table.loc[table["response"] == "good", name], own[name])
 
 
 def test_compare_has_costs_in_points_and_in_standard_deviations(model):
