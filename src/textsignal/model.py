@@ -761,8 +761,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         number = theme_number(theme, self.theme_names)
         (observed,) = self.observed(texts, responses)
         kind = None if good is None else (1 if good else -1) * self.naming_.better
-        fitted, reading = reader.fitted, reader.read(replace(observed, given=None)).clauses
-        found = find_clauses(reading, fitted.effects, number, int(n), kind, observed.responses, fitted.words.zone)
+        found = find_clauses(reader.read(replace(observed, given=None)), number, int(n), kind)
         return found.assign(judgement=self.naming_.better * found["judgement"])
 
     def find_texts(

@@ -29,9 +29,15 @@ TABLE = REVIEWS.to_frame().rename(columns={"review": "Review", "rating": "Rating
 COLUMNS = ["--text", "Review", "--response", "Rating"]
 #: Where the fit itself does not matter: few themes, and no family is looked for.
 QUICK = ["-k", "2", "--family", "binomial"]
-RESULTS = {"model", "themes.csv", "texts.csv", "summary.json", "report.html"}
+RESULTS = {"model", "themes.csv", "texts.csv", "clauses.parquet", "summary.json", "report.html"}
 COLOUR_SETTINGS = ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE")
 SEVERE = "--lower-is-better"
+#: Numbers of themes in tables.
+NUMBERS = [
+    *("is_overall", "mentions", "complaints", "praise", "neutral", "share"),
+    *("mean_complaint", "mean_praise", "mean_mention", "mean_elsewhere"),
+    *("cost", "cost_per_complaint", "gain", "gain_per_praise", "share_of_low", "share_of_gap"),
+]
 COMMANDS = {command.callback.__name__: command for command in cli.app.registered_commands}
 
 
@@ -266,10 +272,10 @@ def test_fit_writes_model_themes_texts_and_summary(results):
     assert (done.returncode, "Traceback" in done.stderr) == (0, False)
     assert {path.name for path in folder.iterdir()} == RESULTS
     themes, texts = pd.read_csv(folder / "themes.csv"), pd.read_csv(folder / "texts.csv")
-    means = ["mean_response", "mean_elsewhere"]
-    numbers = ["mentions", "share", *means, "praise", "complaints", "raises", "lowers", "cost", "gain", "coherence"]
-    assert list(themes.columns) == ["theme", "label", *numbers, "terms", "finding"]
-    weights = [f"theme_{k}" for k in range(4)]
+    assert [*themes.columns] == ["theme", "label", *NUMBERS, "raises", "lowers", "coherence", "terms", "finding"]
+    assert sorted(themes["theme"]) == [0, 1, 2, 3, 4]
+    assert themes["theme"][themes["is_overall"]].tolist() == [4]
+    weights = [f"theme_{k}" for k in range(5)]
     assert list(texts.columns) == [
         *("row", "response", "prediction", "unseen_prediction", "held_out", "unknown"),
         *weights,
@@ -290,11 +296,17 @@ def test_fit_shows_its_skill_and_its_themes(results):
         for name in ("r2", "rmse", "mean_baseline_rmse"):
             assert f"{skill[name]:.3f}" in done.stdout
     for row in pd.read_csv(folder / "themes.csv").itertuples():
-        numbers = f"{row.mentions:.0%}", f"{row.complaints:.0%}", f"{row.mean_response:.2f}", f"{row.cost:.2f}"
+        shares = [
+            "<1%" if 0 < share < 0.005 else f"{share:.0%}" for share in (row.mentions, row.complaints, row.praise)
+        ]
+        numbers = [*shares, f"{row.cost:.2f}", f"{row.gain:.2f}"]
         assert re.search(" +".join(map(re.escape, numbers)), done.stdout)
         assert row.label.split()[0].strip(",") in done.stdout
     assert "reviews.csv: 200 rows. Fitting 4 themes." in done.stderr
-    assert "Written to out: model/, themes.csv, texts.csv, summary.json, report.html" in done.stderr
+    zone = load(folder / "model").reader_.fitted.words.zone
+    stated = f"A clause is a complaint below {zone.low:.2f} and praise above {zone.high:.2f}, in log-odds"
+    assert stated in " ".join(done.stdout.split())
+    assert "Written to out: model/, themes.csv, texts.csv, clauses.parquet, summary.json, report.html" in done.stderr
     # Piped output is plain, and as wide as the screen.
     assert "\x1b" not in done.stdout + done.stderr
     assert "━" not in done.stderr
@@ -659,8 +671,8 @@ def test_existing_results_are_refused_without_force_and_replaced_with_it(ok, err
         "fit", "reviews.csv", *COLUMNS, "-o", "out"
     )
     ok("fit", "reviews.csv", *COLUMNS, "-o", "out", *QUICK, "-k", 3, "--force")
-    assert len(pd.read_csv("out/themes.csv")) == 3
-    assert load("out/model").transform(["bed"]).shape == (1, 3)
+    assert len(pd.read_csv("out/themes.csv")) == 4
+    assert load("out/model").transform(["bed"]).shape == (1, 4)
     assert Path("out/notes.txt").read_text() == "mine"
     assert {path.name for path in Path("out").iterdir()} == RESULTS | {"notes.txt"}
 
@@ -806,7 +818,7 @@ def test_themes_shows_the_table(ok, model):
 
 def test_themes_writes_a_csv(ok, model):
     out, err = ok("themes", model, "-n", 5, "-o", "themes.csv")
-    assert (out, err) == ("", "Written to themes.csv: 4 rows\n")
+    assert (out, err) == ("", "Written to themes.csv: 5 rows\n")
     table, expected = pd.read_csv("themes.csv"), load(model).themes(5)
     assert table["terms"].str.split(", ").tolist() == expected["terms"].tolist()
     words = ["terms", "raises", "lowers"]
@@ -831,7 +843,7 @@ def test_drivers_by_group(ok, model):
     assert " ".join(out.split()).count("(133)") == 1
     assert "Beta" in out
     _, err = ok("drivers", model, "hotels.csv", *COLUMNS, "--by", "Hotel", "-o", "drivers.csv")
-    assert err == "Written to drivers.csv: 8 rows\n"
+    assert err == "Written to drivers.csv: 10 rows\n"
     table = pd.read_csv("drivers.csv")
     assert table["group"].unique().tolist() == ["Alpha", "Beta"]
     hotels = pd.read_csv("hotels.csv")
@@ -844,7 +856,7 @@ def test_fit_writes_drivers_by_group(ok):
     out, err = ok("fit", "hotels.csv", *COLUMNS, "-o", "out", *QUICK, "-k", 3, "--by", "Hotel")
     assert "By Hotel" in out
     assert err.splitlines()[-2].endswith("summary.json, drivers.csv, report.html")
-    assert pd.read_csv("out/drivers.csv")["documents"].tolist() == [133] * 3
+    assert pd.read_csv("out/drivers.csv")["documents"].tolist() == [133] * 4
 
 
 def test_themes_that_raise_a_severity_are_to_be_fixed(ok):
@@ -856,20 +868,25 @@ def test_themes_that_raise_a_severity_are_to_be_fixed(ok):
     costly = table[table["cost"] > table["gain"]]
     assert costly["finding"].str.endswith("points lower.").all()
     assert table["finding"][table["cost"] < table["gain"]].str.contains("points higher.").all()
-    fixed = shown.split("What to fix first")[1].split("What to keep")[0]
-    assert costly["finding"][0] in fixed
+    fixed = shown.split("What to fix first")[1].split("What moves")[0].split("What to keep")[0]
+    costly, overall = costly[~costly["is_overall"]], table[table["is_overall"]]
+    assert costly["finding"].iloc[0] in fixed
+    assert overall["finding"].iloc[0] not in shown
     assert "would be lower without complaints" in shown
     assert "For the severity, less is better." in Path("out/report.html").read_text(encoding="utf-8")
     again, _ = ok("drivers", "out/model", "severity.csv", "--text", "Review", "--response", "severity")
-    assert costly["finding"][0] in " ".join(again.split())
+    assert costly["finding"].iloc[0] in " ".join(again.split())
 
 
 def test_two_values_are_shares_on_screen_and_in_tables(ok):
     TABLE.assign(liked=(TABLE["Rating"] > 3).astype(int)).to_csv("liked.csv", index=False)
     out, _ = ok("fit", "liked.csv", "--text", "Review", "--response", "liked", "-o", "out", "-k", 3)
     table = pd.read_csv("out/themes.csv")
-    assert f"would be {100 * table['cost'][0]:.1f} percentage points higher." in table["finding"][0]
-    assert table["finding"][0] in " ".join(out.split())
+    for row in table.itertuples():
+        total, change = (row.cost, "higher") if row.cost >= row.gain else (row.gain, "lower")
+        assert row.finding.endswith(f"would be {100 * total:.1f} percentage points {change}.")
+    costly = table[(table["cost"] > table["gain"]) & ~table["is_overall"]]
+    assert costly["finding"].iloc[0] in " ".join(out.split())
     assert "What moves “liked”" in out
 
 
@@ -889,16 +906,16 @@ def test_explain_shows_the_text_with_signs_the_prediction_and_what_adds_up(ok, m
     out, err = ok("explain", model, PRAISE)
     explanation = load(model).explain(PRAISE)
     assert err == ""
-    assert f"Expected response {explanation.prediction:.2f}" in out
+    assert f"Expected Rating {explanation.prediction:.2f}" in out
     assert re.search(r"[+-]friendly", out)
     assert "[bold]" in out
     assert "Not in the model: not xylophone" in out.replace("bold, ", "")
     for probability in explanation.probabilities:
         assert f"{probability:.0%}" in out
-    for sentence in explanation.sentences.itertuples():
-        assert f"{sentence.points:+.2f}" in out
+    for clause in explanation.clauses.itertuples():
+        assert f"{clause.points:+.2f}" in out
     for theme in explanation.themes[:2].itertuples():
-        assert f"{theme.points:+.2f}" in out
+        assert f"{theme.points:+.2f}" in out or abs(theme.points) < 0.005
     assert max(map(len, out.splitlines())) <= 80
 
 

@@ -40,7 +40,7 @@ def out(tmp_path_factory, call):
 
 def test_a_fit_writes_a_page_for_each_class_and_names_the_class_in_tables(out):
     assert {file.name for file in out.iterdir()} == {
-        *("model", "themes.csv", "responses.csv", "texts.csv", "drivers.csv", "summary.json"),
+        *("model", "themes.csv", "responses.csv", "texts.csv", "clauses.parquet", "drivers.csv", "summary.json"),
         *("report-bad.html", "report-fair.html", "report-so-good.html"),
     }
     assert load(out / "model").classes_.tolist() == CLASSES
@@ -110,7 +110,7 @@ def test_themes_and_drivers_are_of_all_classes_or_of_one(out, call, tmp_path):
         np.testing.assert_allclose(pd.read_csv(one)["cost"], table.loc[table["class"] == "fair", "cost"])
     target = tmp_path / "of-texts.csv"
     assert call("drivers", out / "model", out.parent / "reviews.csv", *COLUMNS, "-o", target) == 0
-    np.testing.assert_allclose(pd.read_csv(target)["mean_response"], model.drivers()["mean_response"])
+    np.testing.assert_allclose(pd.read_csv(target)["mean_mention"], model.drivers()["mean_mention"])
 
 
 def test_explain_is_of_the_predicted_class_or_of_the_one_requested(out, call, capsys):

@@ -82,7 +82,7 @@ def test_a_sample_gives_what_its_rows_give(call, files, tmp_path, capsys, few):
     columns = Roles("review", ("rating",), by="hotel", weights="times")
     expected = drivers_table(ts.load(files / "model"), sample.table, columns)
     found = pd.read_csv(tmp_path / "found.csv")
-    for name in ("documents", "mentions", "mean_response", "cost", "gain"):
+    for name in ("documents", "mentions", "mean_mention", "cost", "gain"):
         assert found[name].to_numpy() == pytest.approx(expected[name].to_numpy(), rel=1e-12)
 
 

@@ -31,7 +31,7 @@ def out(tmp_path_factory, call):
 
 def test_a_fit_writes_a_page_for_each_response_and_names_the_response_in_tables(out):
     assert {file.name for file in out.iterdir()} == {
-        *("model", "themes.csv", "responses.csv", "texts.csv", "drivers.csv", "summary.json"),
+        *("model", "themes.csv", "responses.csv", "texts.csv", "clauses.parquet", "drivers.csv", "summary.json"),
         *("report-stars.html", "report-come-back.html"),
     }
     model = load(out / "model")

@@ -41,7 +41,7 @@ def run(call, files, tmp_path_factory):
 
 def test_what_is_written(run, files):
     assert {path.name for path in run.iterdir()} == {
-        *("model", "themes.csv", "texts.csv", "summary.json", "report.html")
+        *("model", "themes.csv", "texts.csv", "clauses.parquet", "summary.json", "report.html")
     }
     texts, table = pd.read_csv(run / "texts.csv"), pd.read_csv(files / "all.csv")
     assert 150 < len(texts) <= 300

@@ -144,7 +144,14 @@ def _words(row: Any, naming: Naming) -> Text:
 
 def titled_table(title: str, caption: str) -> Table:
     """Return an empty table with a title above and a caption below."""
-    return Table(title=title, caption=caption, title_justify="left", caption_justify="left", box=box.SIMPLE_HEAD)
+    return Table(
+        title=title,
+        caption=caption,
+        title_justify="left",
+        caption_justify="left",
+        box=box.SIMPLE_HEAD,
+        collapse_padding=True,
+    )
 
 
 def topic_table(topics: pd.DataFrame) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,15 +12,25 @@ from numpy.typing import NDArray
 from textsignal.arrays import Vector
 from textsignal.errors import InputError
 from textsignal.estimators import Predictions
-from textsignal.reading.words import UNPLACED
+from textsignal.reading.themes import Reading
+from textsignal.reading.words import UNPLACED, plain_profiles
+from textsignal.text.scanning import APART
+from textsignal.text.tokenise import stop_words
 from textsignal.training.contributions import ThemeEffects
-from textsignal.training.judgement import Zone
-from textsignal.training.theme_model import Clauses, ThemeReading
+from textsignal.training.theme_model import Clauses, FittedThemes, ThemeReading
 
-#: Fewest and most words of an example clause.
-LEAST_WORDS, MOST_WORDS = 4, 40
+#: Fewest and most words of an example clause; longer than LONG, it counts less, and so does a part of a sentence.
+LEAST_WORDS, MOST_WORDS, LONG, PART = 4, 25, 15, 0.7
 #: A clause with this many content terms counts half as typical as a long one.
 FEW_TERMS = 2
+#: Least share of the content terms of an example that is its theme's, each by how likely the term means that theme.
+CERTAIN = 0.5
+#: Largest share of the words of an example, without stop words, that are in another one.
+ALIKE = 0.5
+#: Signs of a clause that is hard to read: sentences and words without a space between them, and a pause after one.
+UNREADABLE = re.compile(
+    r"[^\W\d_][.!?,;:…][^\W\d_]{2,}|[a-zß-öø-ÿ][A-ZÀ-Þ]|\s[,;.!?]|[-–:;]{2,}|\w- |\n|([^\W\d_]{3,}) +\1 +\1\b"
+)
 #: Judgements are capped at this quantile of a theme's clauses, as extremes are not typical; and an example of a
 #: complaint or of praise is this many times as far from 0 as the neutral zone.
 EXTREME, WELL_OUTSIDE = 0.9, 1.5
@@ -89,44 +100,53 @@ def clause_table(
     )
 
 
-def find_clauses(
-    reading: ThemeReading, effects: ThemeEffects, theme: int, n: int, kind: int | None, responses: Vector, zone: Zone
-) -> pd.DataFrame:
-    """Return example clauses of a theme, at most one per text, without repeats.
+def find_clauses(reading: Reading, theme: int, n: int, kind: int | None) -> pd.DataFrame:
+    """Return example clauses of a theme: short, readable and different ones, fewer rather than doubtful.
+
+    At most one of each text.
 
     kind : 1 for clear cases of clauses that raise the response, -1 for those that lower it, None for the most typical
-    ones. responses : (texts,). Columns: row, clause, response, judgement, contribution.
+    ones. Columns: row, clause, response, judgement, contribution.
     """
-    score = _typical(reading, theme)
-    tone, speaking = clause_contributions(reading, reading.clauses, effects)
+    read, fitted = reading.clauses, reading.fitted
+    judgement, zone = read.clauses.judgement, fitted.words.zone
+    score = _typical(read, fitted, theme)
     if kind is not None:
-        least = WELL_OUTSIDE * (zone.high if kind > 0 else -zone.low)
-        strength = kind * reading.clauses.judgement
-        clear = (score > 0) & (reading.clauses.kinds == kind) & (strength > least)
+        least, strength = WELL_OUTSIDE * (zone.high if kind > 0 else -zone.low), kind * judgement
+        is_kind = (read.clauses.kinds == kind) & (reading.unseen.kinds == kind)
+        clear = (score > 0) & is_kind & (strength > least)
         extreme = np.quantile(strength[clear], EXTREME) if clear.any() else 1.0
         score = np.where(clear, score * np.minimum(strength / max(extreme, 1e-12), 1), 0.0)
-    rows = _different(reading, np.argsort(-score, kind="stable")[: int(np.sum(score > 0))], n)
-    documents = reading.texts.documents[rows]
+    ordered = np.argsort(-score, kind="stable")[: int(np.sum(score > 0))]
+    rows = _different(read, ordered, n, stop_words(fitted.language))
+    tone, speaking = clause_contributions(read, read.clauses, fitted.effects, rows)
+    documents = read.texts.documents[rows]
     return pd.DataFrame(
         {
             "row": documents,
-            "clause": _clauses(reading, rows),
-            "response": responses[documents],
-            "judgement": reading.clauses.judgement[rows],
-            "contribution": (tone + speaking)[rows],
+            "clause": _clauses(read, rows),
+            "response": reading.observed.responses[documents],
+            "judgement": judgement[rows],
+            "contribution": tone + speaking,
         }
     )
 
 
-def _typical(reading: ThemeReading, theme: int) -> Vector:
+def _typical(reading: ThemeReading, fitted: FittedThemes, theme: int) -> Vector:
     """(clauses,) score of each as an example of a theme; 0 if unsuitable.
 
     A clause that got its theme from the one before cannot be read by itself.
     """
-    n_terms, words = np.diff(reading.units.indptr), np.diff(reading.texts.indptr)
-    own = (n_terms > 0) | (reading.clauses.places == reading.tone.shape[1] - 2)
-    fits = (words >= LEAST_WORDS) & (words <= MOST_WORDS) & (reading.clauses.places == theme) & own
-    return np.where(fits, (n_terms + 1) / (n_terms + 1 + FEW_TERMS), 0.0)
+    n_terms, words = reading.units.sum(axis=1), np.diff(reading.texts.indptr)
+    fits = (words >= LEAST_WORDS) & (words <= MOST_WORDS) & (reading.clauses.places == theme)
+    if theme < fitted.n_themes:
+        used = fitted.themes.prevalence[:, None] * plain_profiles(fitted)[:-1]
+        means = used[theme] / np.maximum(used.sum(axis=0), np.finfo(float).tiny)
+        fits &= (n_terms > 0) & (reading.units @ means >= CERTAIN * n_terms)
+    joined = np.append(reading.texts.joined, APART)
+    whole = (joined[:-1] == APART) & (joined[1:] == APART)
+    score = (n_terms + 1) / (n_terms + 1 + FEW_TERMS) * np.minimum(LONG / np.maximum(words, 1), 1)
+    return np.where(fits, score * np.where(whole, 1.0, PART), 0.0)
 
 
 def _clauses(reading: ThemeReading, rows: NDArray[np.int64]) -> pd.Series:
@@ -140,19 +160,34 @@ def _as_objects(texts: list[str]) -> pd.Series:
     return pd.Series(texts, dtype=object)
 
 
-def _different(reading: ThemeReading, ordered: NDArray[np.int64], n: int) -> NDArray[np.int64]:
-    """First n of these clauses, from different texts and with different words."""
+def _different(reading: ThemeReading, ordered: NDArray[np.int64], n: int, without: frozenset[str]) -> NDArray[np.int64]:
+    """First n of these clauses that are readable, from different texts and with different words.
+
+    without : words that do not matter for a difference.
+    """
     chosen: list[int] = []
-    used: set[object] = set()
+    documents: set[int] = set()
+    seen: list[frozenset[str]] = []
+    texts = reading.texts
     for row in ordered.tolist():
-        words = reading.texts.codes[reading.texts.indptr[row] : reading.texts.indptr[row + 1]].tobytes()
-        document = int(reading.texts.documents[row])
         if len(chosen) == n:
             break
-        if not {words, document} & used:
+        codes, document = texts.codes[texts.indptr[row] : texts.indptr[row + 1]], int(texts.documents[row])
+        start, end = texts.spans[row].tolist()
+        if document in documents or not is_readable(texts.texts[document][start:end]):
+            continue
+        words = frozenset(texts.words[code] for code in codes.tolist())
+        words = words - without or words
+        if all(len(words & other) <= ALIKE * min(len(words), len(other)) for other in seen):
             chosen.append(row)
-            used |= {words, document}
+            documents.add(document)
+            seen.append(words)
     return np.array(chosen, dtype=np.int64)
+
+
+def is_readable(clause: str) -> bool:
+    """Return True unless a clause runs several together, repeats a word, or has a bracket of which the other is cut."""
+    return UNREADABLE.search(clause) is None and clause.count("(") == clause.count(")")
 
 
 def find_texts(

@@ -171,11 +171,8 @@ class _Quotes:
 
     def of(self, theme: int, sign: int) -> tuple[Quote, ...]:
         """Return clauses that praise a theme if `sign` is 1, and that complain if it is -1."""
-        reading, fitted = self.texts.reading, self.fitted
-        kind = sign * self.texts.naming.better
-        found = find_clauses(
-            reading.clauses, fitted.effects, theme, QUOTED, kind, reading.observed.responses, fitted.words.zone
-        )
+        reading = self.texts.reading
+        found = find_clauses(reading, theme, QUOTED, sign * self.texts.naming.better)
         rows = zip(found["row"].tolist(), found["clause"], strict=True)
         return tuple(self._quote(_number_of(reading.clauses.texts, row, clause)) for row, clause in rows)
 
