@@ -138,7 +138,8 @@ def run(workers: int | None, threads: int, kill: bool, folder: Path, output: Pat
     fitted = model.reader_.fitted
     texts = list(model.observed()[0].tokens.texts[:1000])
     np.savez(output, tone=fitted.words.tone, themes=fitted.themes.topics, predictions=model.predict(texts))
-    return {"seconds": round(seconds, 1), "features": len(fitted.features), "killed": kill and (folder / "killed").exists()}
+    killed = kill and (folder / "killed").exists()
+    return {"seconds": round(seconds, 1), "features": len(fitted.features), "killed": killed}
 
 
 def warm(file: Path) -> None:

@@ -13,7 +13,6 @@ import argparse
 import time
 import tomllib
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -32,7 +31,14 @@ SETS = dict(zip(("hotel", "short", "clothing", "kaggle", "long", "google", "wine
 #: A text that judges nothing is predicted as near to the mean as this.
 NEAR = 0.15
 #: The set whose model reads the hand-written texts of a domain.
-DOMAINS = {"hotel": "hotel", "restaurant": "yelp", "fast food": "short", "food": "short", "clothing": "clothing", "local": "google"}
+DOMAINS = {
+    "hotel": "hotel",
+    "restaurant": "yelp",
+    "fast food": "short",
+    "food": "short",
+    "clothing": "clothing",
+    "local": "google",
+}
 
 
 @cache
@@ -233,7 +239,7 @@ def r2(fitted: ts.TextResponseModel, texts: Sequence[str], y: np.ndarray) -> flo
 def full_skill(folder: Path) -> None:
     """Held-out R2 of every set."""
     for name in SETS:
-        texts, y, test, y_test = sides(folder, name)
+        *_, test, y_test = sides(folder, name)
         start = time.perf_counter()
         fitted = model(folder, name)
         print(f"{name:12} {r2(fitted, test, y_test):.4f}   {time.perf_counter() - start:.1f} s", flush=True)

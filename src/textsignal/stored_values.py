@@ -91,7 +91,8 @@ class Rule:
     """Constraints on a stored value that its type hint does not express.
 
     shape : sizes of an array's axes, the length of a list, linear predictors of a family, or the size that a number is.
-    least, most : bounds of all numbers; below : function of the sizes that all numbers are below; infinite : True if any number is allowed, finite or not.
+    least, most : bounds of all numbers; below : function of the sizes that all numbers are below.
+    infinite : True if any number is allowed, finite or not.
     missing : NaN is required instead of numbers if this function of the sizes is true; True allows NaN anywhere.
     filled : True if the array, or each of its rows, must have a number above 0.
     ends : name of the size that the array divides: its values increase from 0 to that size.

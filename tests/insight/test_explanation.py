@@ -182,8 +182,10 @@ def test_words_that_a_tokenizer_changes_are_explained_though_not_marked():
 def lists_of(shown):
     """Name, numbers and sum of each list of a text form."""
     lists = re.findall(r"^(\w+), in ([\w ]+)\n((?:  [+-].*\n)+)= (\S+)  sum$", shown, re.MULTILINE)
-    return [(name, [Decimal(line.split()[0]) for line in lines.splitlines()], Decimal(total))
-            for name, _, lines, total in lists]
+    return [
+        (name, [Decimal(line.split()[0]) for line in lines.splitlines()], Decimal(total))
+        for name, _, lines, total in lists
+    ]
 
 
 @pytest.mark.parametrize("number", range(12))
@@ -213,9 +215,7 @@ def test_lists_of_a_share_are_in_percentage_points():
         assert sum(numbers) == total == expected - baseline
 
 
-@given(
-    st.lists(st.floats(-50, 50), min_size=1, max_size=12), st.floats(0, 100), st.sampled_from([0, 1, 2, 3])
-)
+@given(st.lists(st.floats(-50, 50), min_size=1, max_size=12), st.floats(0, 100), st.sampled_from([0, 1, 2, 3]))
 def test_rounded_numbers_add_up_and_are_those_next_to_the_numbers(values, start, digits):
     end = start + sum(values)
     total = round(round(end, digits) - round(start, digits), digits)

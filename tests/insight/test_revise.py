@@ -206,7 +206,7 @@ def test_merging_all_themes_leaves_one_that_works(model):
 
 def test_the_overall_verdict_is_not_merged_and_not_dropped(model):
     for change in (lambda: model.merge([0, 5]), lambda: model.drop([5]), lambda: model.drop("Overall verdict")):
-        with pytest.raises(InputError, match="Overall verdict|5"):
+        with pytest.raises(InputError, match=r"Overall verdict|5"):
             change()
 
 

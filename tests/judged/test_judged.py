@@ -78,8 +78,6 @@ def test_kinds_of_clauses_are_those_that_people_see(findings):
 def test_a_lexicon_helps_where_texts_are_few(findings):
     texts, y, test, y_test = findings.sides(DATA, "short")
     few = np.random.default_rng(0).permutation(len(texts))[:500]
-    skill = [
-        findings.r2(findings.ts.TextResponseModel(14, lexicon=lexicon).fit([texts[i] for i in few], y[few]), test, y_test)
-        for lexicon in ("auto", None)
-    ]
+    models = [findings.ts.TextResponseModel(14, lexicon=lexicon) for lexicon in ("auto", None)]
+    skill = [findings.r2(each.fit([texts[i] for i in few], y[few]), test, y_test) for each in models]
     assert skill[0] > skill[1] + 0.01
