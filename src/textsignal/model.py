@@ -671,7 +671,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         >>> responses = pd.DataFrame({"stars": reviews.ratings, "happy": reviews.ratings > 3})
         >>> table = TextResponseModel(n_themes=8).fit(reviews.texts, responses).compare()
         >>> table["cost"].shape, list(table["gain_sd"])
-        ((8, 2), ['stars', 'happy'])
+        ((9, 2), ['stars', 'happy'])
         """
         mentions = {name: one._first.known(one.naming_.better) for name, one in self.models.items()}
         return compared(mentions, self.theme_names)
@@ -1016,8 +1016,8 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         >>> import textsignal as ts
         >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
         >>> model = ts.TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
-        >>> len(model.merge([0, 3], "both").themes()), len(model.themes())
-        (7, 8)
+        >>> len(model.merge([0, 3], "both").themes()), len(model.themes())  # with the overall verdict
+        (8, 9)
         """
         return self._revised(
             merged(self._themes(), themes, label), self.observed(texts, responses, sample_weight, covariates, offset)
@@ -1047,8 +1047,8 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         >>> import textsignal as ts
         >>> reviews = ts.datasets.synthetic_reviews(400, seed=1)
         >>> model = ts.TextResponseModel(n_themes=8).fit(reviews.texts, reviews.ratings)
-        >>> model.drop([2, 5]).transform(["The staff were friendly."]).shape
-        (1, 6)
+        >>> model.drop([2, 5]).transform(["The staff were friendly."]).shape  # with the overall verdict
+        (1, 7)
         """
         return self._revised(
             dropped(self._themes(), themes), self.observed(texts, responses, sample_weight, covariates, offset)

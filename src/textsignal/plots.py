@@ -10,9 +10,9 @@ Examples
 >>> reviews = ts.datasets.synthetic_reviews(300, seed=1)
 >>> model = ts.TextResponseModel(n_themes=5).fit(reviews.texts, reviews.ratings)
 >>> ts.plots.effects(model).get_size_inches().round(2)
-array([3.4 , 1.45])
+array([3.4 , 1.62])
 >>> [len(draw(model).axes[0].patches) for draw in (ts.plots.drivers, ts.plots.prevalence)]
-[10, 5]
+[12, 6]
 >>> figures = ts.plots.effect_map(model), ts.plots.terms(model, 0, n=6), ts.plots.word_cloud(model, 0)
 >>> [float(bar.get_height()) for bar in ts.plots.response_distribution([1, 2, 2, 4, np.nan]).axes[0].patches]
 [0.25, 0.5, 0.0, 0.25]

@@ -232,8 +232,21 @@ def test_leaving_a_document_out_moves_costs_as_a_refit_does():
     def spoken(rows, weight):
         with local_compute(1) as compute:
             fit = fit_glm(ResponseModel(family, compute, 0.0, fit_intercept=True), columns, family.encode(y), weight)
-        eta = fit.linear_predictor(columns)
-        whole = Mentions(family, eta, fit.effects[:2] * tone, shares, tone != 0, y.astype(float), weight)
+        parts = fit.effects[:2] * tone
+        whole = Mentions(
+            family=family,
+            eta=fit.linear_predictor(columns),
+            tone=parts,
+            complaint=np.minimum(parts, 0),
+            praise=np.maximum(parts, 0),
+            shares=shares,
+            mentioned=tone != 0,
+            complains=parts < 0,
+            praises=parts > 0,
+            unplaced=np.zeros(n),
+            responses=y.astype(float),
+            weight=weight,
+        )
         return whole.at(rows)
 
     found = influence_on_costs(spoken(np.arange(n), np.ones(n)))

@@ -16,10 +16,12 @@ from textsignal.data.covariates.design import Given
 from textsignal.errors import InputError
 from textsignal.families import Binomial
 from textsignal.insight.naming import Naming
+from textsignal.training.theme_model import TextsByTheme
 from textsignal.uncertainty import effects as effects_module
 from textsignal.uncertainty.effects import EffectTable, with_intervals
 from textsignal.uncertainty.influence import QUANTITIES, LooseFit, Talk, fit_loosely
 
+#: Texts, and places: two themes and a place that no number is about.
 N, K = 240, 3
 
 
@@ -52,8 +54,17 @@ def talk() -> Talk:
     tone, shares = rng.normal(size=(N, K)), rng.dirichlet(np.ones(K), N)
     eta = tone @ [0.8, 0.3, 0.0] + shares @ [0.5, 0.0, -0.5]
     y = rng.binomial(4, 1 / (1 + np.exp(-eta))).astype(float)
-    mentioned, folds = shares > 0.3, np.arange(N) % 2
-    return Talk(Binomial(4, 1), tone, shares, mentioned, np.full(K, 1 / K), y, np.ones(N), folds, Given.nothing(N))
+    texts = TextsByTheme(
+        tone=tone,
+        shares=shares,
+        evidence=rng.uniform(0.5, 1, N),
+        raising=np.maximum(tone, 0),
+        lowering=np.minimum(tone, 0),
+        mentions=shares > 0.3,
+        raises=tone > 0,
+        lowers=tone < 0,
+    )
+    return Talk(Binomial(4, 1), texts, np.full(K, 1 / K), y, np.ones(N), np.arange(N) % 2, Given.nothing(N), away=0.2)
 
 
 def loosely(talk: Talk) -> LooseFit:
@@ -99,14 +110,16 @@ def test_copies_in_a_group_say_no_more_than_one(talk: Talk) -> None:
 
 def test_standard_errors_are_those_of_an_independent_package(talk: Talk) -> None:
     sm = pytest.importorskip("statsmodels.api")
-    columns = np.column_stack([talk.tone, talk.shares[:, 1:] - 1 / K, talk.folds == 1, np.ones(N)]).astype(float)
-    response = np.column_stack([talk.y, 4 - talk.y])
-    found = sm.GLM(response, columns, family=sm.families.Binomial()).fit(cov_type="HC0")
+    texts, told = talk.texts, talk.texts.evidence[:, None]
+    speaking = (texts.shares[:, 1:] - 1 / K) * told
+    columns = np.column_stack([texts.tone, speaking, talk.folds == 1, np.ones(N)]).astype(float)
+    response, offset = np.column_stack([talk.y, 4 - talk.y]), talk.away * (1 - texts.evidence)
+    found = sm.GLM(response, columns, family=sm.families.Binomial(), offset=offset).fit(cov_type="HC0")
     fit = loosely(talk)
     measured = QUANTITIES["gamma"](fit, talk.weight)
-    assert_allclose(measured.estimates, found.params[:K], rtol=1e-3)
+    assert_allclose(measured.estimates, found.params[: K - 1], rtol=1e-3)
     # HC2 is HC0 with what leverage takes off residuals put back: a little more.
-    ratio = np.sqrt(measured.variances) / found.bse[:K]
+    ratio = np.sqrt(measured.variances) / found.bse[: K - 1]
     assert np.all((ratio > 1) & (ratio < 1.05))
 
 
@@ -123,7 +136,7 @@ def test_one_row_per_theme_and_quantity(effects: EffectTable) -> None:
         "p_value",
         "p_holm",
     ]
-    assert frame.groupby("quantity").size().to_dict() == dict.fromkeys(QUANTITIES, 4)
+    assert frame.groupby("quantity").size().to_dict() == dict.fromkeys(QUANTITIES, 5)
     assert (frame["low"] < frame["high"]).all()
     tested = frame[frame["quantity"] != "mentions"]
     assert (tested["p_holm"] >= tested["p_value"]).all()
@@ -214,7 +227,8 @@ class TestDrivers:
         drivers = model.drivers(interval=0.95)
         place = list(drivers.columns).index("cost")
         ends_of = [f"{name}{end}" for name in ("cost", "gain") for end in ("", "_low", "_high", "_clear")]
-        assert list(drivers.columns[place : place + 8]) == ends_of
+        ends_of.insert(4, "cost_per_complaint")
+        assert list(drivers.columns[place : place + 9]) == ends_of
         ends = effects.of("gain").set_index("theme").loc[drivers["theme"]]
         assert_array_equal(drivers["gain_low"], ends["low"])
         assert_array_equal(drivers["cost"], model.drivers()["cost"])
@@ -270,7 +284,7 @@ def test_bad_input_names_what_is_wrong(model: ts.TextResponseModel, options: dic
 def test_too_few_texts_and_constant_responses(
     model: ts.TextResponseModel, reviews: ts.datasets.SyntheticReviews
 ) -> None:
-    with pytest.raises(InputError, match="30 texts with a response are too few for intervals of 4 themes; 40"):
+    with pytest.raises(InputError, match="30 texts with a response are too few for intervals of 4 themes and the overall verdict; 40"):
         model.estimate_effects(texts=reviews.texts[:30], responses=reviews.ratings[:30])
     with pytest.raises(InputError, match="the response is constant"):
         model.estimate_effects(texts=reviews.texts, responses=np.full(N, 3))
