@@ -284,7 +284,9 @@ def test_bad_input_names_what_is_wrong(model: ts.TextResponseModel, options: dic
 def test_too_few_texts_and_constant_responses(
     model: ts.TextResponseModel, reviews: ts.datasets.SyntheticReviews
 ) -> None:
-    with pytest.raises(InputError, match="30 texts with a response are too few for intervals of 4 themes and the overall verdict; 40"):
+    with pytest.raises(
+        InputError, match="30 texts with a response are too few for intervals of 4 themes and the overall verdict; 40"
+    ):
         model.estimate_effects(texts=reviews.texts[:30], responses=reviews.ratings[:30])
     with pytest.raises(InputError, match="the response is constant"):
         model.estimate_effects(texts=reviews.texts, responses=np.full(N, 3))

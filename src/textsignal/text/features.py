@@ -377,18 +377,28 @@ def learn_features(
     least = _least(np.concatenate(counted), least_documents)
     tells = np.array([word not in function_words for word in words], dtype=bool)
     plain, negated = (np.flatnonzero((in_documents >= least) & tells).tolist() for in_documents in counted[:2])
-    named = {(WORD, words[k]) for k in plain} | {(NEGATED, NOT + words[k]) for k in negated}
-    named |= {(WORD, word) for word in lexicon} | {(NEGATED, NOT + word) for word in lexicon}
-    if phrases:
-        often = [part.tolist() for part in parts_of_pairs(counts.pairs[counts.in_documents >= least])]
-        for first, second, under in zip(*often, strict=True):
-            pair = words[first], words[second]
-            if not (tells[first] or tells[second]) and (pair[0] in intensifiers or pair[1] in intensifiers):
-                continue
-            phrase = " ".join(pair)
-            named.add((NEGATED_PHRASE, NOT + phrase) if under else (PHRASE, phrase))
-    ordered = sorted(named)
-    return Features([name for _, name in ordered], np.array([kind for kind, _ in ordered], dtype=np.int8))
+    named = [
+        {*(words[k] for k in plain), *lexicon},
+        {*(NOT + words[k] for k in negated), *(NOT + word for word in lexicon)},
+        *(_phrases(words, counts, least, tells, intensifiers) if phrases else ()),
+    ]
+    kinds = np.repeat(np.arange(len(named), dtype=np.int8), [len(names) for names in named])
+    return Features([name for names in named for name in sorted(names)], kinds)
+
+
+def _phrases(
+    words: Sequence[str], counts: TextCounts, least: int, tells: NDArray[np.bool_], intensifiers: Collection[str]
+) -> tuple[list[str], list[str]]:
+    """Return phrases in at least `least` texts, plain and negated; without a word that tells, if one intensifies."""
+    first, second, under = parts_of_pairs(counts.pairs[counts.in_documents >= least])
+    strong = np.array([word in intensifiers for word in words], dtype=bool)
+    kept = tells[first] | tells[second] | ~(strong[first] | strong[second])
+
+    def named(chosen: NDArray[np.bool_], start: str) -> list[str]:
+        pairs = zip(first[chosen].tolist(), second[chosen].tolist(), strict=True)
+        return [f"{start}{words[a]} {words[b]}" for a, b in pairs]
+
+    return named(kept & (under == 0), ""), named(kept & (under == 1), NOT)
 
 
 def polarity_of(features: Features, lexicon: Mapping[str, float], intensifiers: Collection[str]) -> Vector:
@@ -403,10 +413,10 @@ def polarity_of(features: Features, lexicon: Mapping[str, float], intensifiers: 
                 word = features.names[j][start:]
                 if kind == WORD or word not in COMPARATIVES:
                     values[j] = factor * lexicon.get(word, 0.0)
+        starts = tuple(f"{word} " for word in sorted(intensifiers))
         for j in np.flatnonzero(features.kinds == PHRASE).tolist():
-            first, _, second = features.names[j].partition(" ")
-            if first in intensifiers:
-                values[j] = INTENSIFIED_VALUE * lexicon.get(second, 0.0)
+            if features.names[j].startswith(starts):
+                values[j] = INTENSIFIED_VALUE * lexicon.get(features.names[j].partition(" ")[2], 0.0)
     return values
 
 

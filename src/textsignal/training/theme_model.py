@@ -215,16 +215,13 @@ class WordEffects:
     slope: float
     general: Vector = field(metadata=rule(shape=("features",)))
 
-    def values(self, read: PartlyRead, sizes: Vector) -> Vector:
-        """(occurrences,) what each adds to the tone of its clause."""
-        found, texts = read.occurrences, read.texts
+    def values(self, found: Occurrences, texts: SentenceTexts, evidence: Vector, sizes: Vector) -> Vector:
+        """(occurrences,) what each adds to the tone of its clause; evidence : (texts,); sizes : (features,)."""
         squares = np.bincount(found.sentences, sizes[found.features] ** 2, len(texts.documents))
         scale = sizes[found.features] / np.sqrt(squares[found.sentences])
         rows = texts.documents[found.sentences]
-        judgement = self.judgement[found.features] * scale
-        of_clauses = np.bincount(found.sentences, judgement, len(texts.documents)).astype(float)
-        evidence = read.evidence(of_clauses, self.spread)
-        added = found.values * self.tone[found.features] + self.judged * judgement / np.diff(texts.sentence_ends)[rows]
+        judgement = self.judgement[found.features] * scale / np.diff(texts.sentence_ends)[rows]
+        added = found.values * self.tone[found.features] + self.judged * judgement
         return np.asarray(evidence[rows] * added, dtype=float)
 
 
@@ -293,15 +290,15 @@ def tone_of_terms(terms: Sequence[str], features: Features, tone: Vector) -> Vec
 class ThemeReading:
     """Reading of texts by a model. Words add up to clauses, clauses to themes, themes to the linear predictor.
 
-    occurrences, values : features in the texts, and (occurrences,) what each adds to the tone of its clause.
-    clauses : by the effects of all texts.
+    occurrences : features in the texts; words : their effects, of those of all texts.
+    clauses : by these effects.
     tone, shares : (texts, places) tone about each theme, and share of the text.
     units : (clauses, terms) counts of content terms.
     """
 
     texts: SentenceTexts
     occurrences: Occurrences
-    values: Vector
+    words: WordEffects
     clauses: Clauses
     tone: Vector
     shares: Vector
@@ -318,9 +315,10 @@ class ThemeReading:
         return np.diff(self.units.indptr) > 0
 
     def word_tone(self, features: Features) -> Vector:
-        """(all words,) sum of the values of its occurrences; half of a phrase belongs to its first word."""
+        """(all words,) what each adds to the tone of its clause; half of a phrase belongs to its first word."""
         found, n_words = self.occurrences, len(self.texts.codes)
-        return np.asarray(word_sums(found.words, found.features, self.values, features.is_phrase, n_words))
+        values = self.words.values(found, self.texts, self.clauses.evidence, features.sizes)
+        return np.asarray(word_sums(found.words, found.features, values, features.is_phrase, n_words))
 
 
 def knowing(
@@ -446,9 +444,9 @@ def readings_of(
 
     def reading(words: WordEffects) -> ThemeReading:
         clauses = read.clauses(places, words, sizes)
-        values, n_places = words.values(read, sizes), n_rows + 1
+        n_places = n_rows + 1
         tone, shares = clauses.by_theme(clauses.tone, n_places), clauses.shares(n_places)
-        return ThemeReading(read.texts, read.occurrences, values, clauses, tone, shares, units)
+        return ThemeReading(read.texts, read.occurrences, words, clauses, tone, shares, units)
 
     return [reading(words) for words in effects]
 

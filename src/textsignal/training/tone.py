@@ -50,8 +50,8 @@ MOST_RUNS = 4
 #: Texts without a response are used if there are at least this many per text with one.
 LEAST_SILENT = 0.5
 #: Texts whose slopes are taken together, and whose halves are drawn together: few enough to reuse their memory, where
-#: new memory would have to be cleared.
-BATCH, HALVED = 100, 12_800
+#: new memory would have to be cleared, and for another thread to draw the next ones meanwhile.
+BATCH, HALVED = 100, 3200
 #: Texts of a block, at most, and sums over blocks that are held at once. The mean of blocks that are too small predicts
 #: worse: 8,000 hotel reviews had a test R2 of .708 in one block, .705 in two, .701 in four and .690 in eight.
 BLOCK, SUMS = 2**17, 8
@@ -317,9 +317,9 @@ def _descend(blocks: Sequence[Any], size: _Size, passes: _Walk, start: Vector, c
     # Total visits grow by the cube root beyond `MANY` texts: with 18,000 reviews 15 passes predicted as well as 25.
     n_passes = max(LEAST_PASSES, round(PASSES * min(1.0, MANY / size.largest) ** (2 / 3)))
 
-    def walked(block: Any) -> _State:
+    def walked(block: Any, ahead: Any = map) -> _State:
         own = copied(state.effects, state.squares)
-        passes.go(block.load(), own, number)
+        passes.go(block.load(), own, number, ahead)
         return own
 
     def moved(block: Any) -> Array:
@@ -331,7 +331,7 @@ def _descend(blocks: Sequence[Any], size: _Size, passes: _Walk, start: Vector, c
 
     if len(blocks) == 1:
         for number in range(n_passes):  # noqa: B007 (steps see it)
-            (state,) = engine.map(walked, blocks)
+            (state,) = engine.map(partial(walked, ahead=map if engine.is_spread else engine.ahead), blocks)
         return np.asarray(state.effects, dtype=float)
 
     def held_back(block: Any) -> ToneBlock:
@@ -376,33 +376,41 @@ class _Walk:
     batch: int
     run: int
 
-    def go(self, block: ToneBlock, state: _State, number: int) -> None:
-        """Move effects and squares by one pass, in place."""
+    def go(self, block: ToneBlock, state: _State, number: int, ahead: Any = map) -> None:
+        """Move effects and squares by one pass, in place; ahead : `map`, or one that prepares the next item early."""
         # A text of w times the mean weight is visited w times, rounded up: no step is longer than others.
         times = block.weight / self.mean
         often = np.ceil(times).astype(np.int64)
         rows = np.repeat(np.arange(len(often)), often)
         turn = np.arange(len(rows)) - np.repeat(np.cumsum(often) - often, often)
         keys = drawn(block.keys[rows] + turn.astype(np.uint64), PASSES, self.run)
-        visits, fits = Visits(keys, rows, (times / often)[rows]), np.arange(state.effects.shape[1])
+        visits = Visits(keys, rows, (times / often)[rows])
         if self.kernels is gpu:
             self._go_on_card(block, visits, state, number)
             return
         order = np.argsort(drawn(visits.keys, PASSES, number), kind="stable")
+        starts, shape = range(0, len(order), HALVED), state.effects.shape
         nonzeros = np.diff(block.counts.indptr)[visits.rows[order]]
-        most = max((int(nonzeros[start : start + HALVED].sum()) for start in range(0, len(order), HALVED)), default=0)
-        memory = half_memory(block.counts, most)
-        for start in range(0, len(order), self.batch):
-            batch = order[start : start + self.batch]
-            rows = visits.rows[batch]
-            if start % HALVED == 0:
-                some = order[start : start + HALVED]
-                half = unit_halves(block.counts, visits.rows[some], visits.keys[some], number, block.sizes, memory)
-            X = Rows.of(half, start % HALVED, start % HALVED + len(batch))
-            eta = np.asarray(self.kernels.predictors(X, state.effects), dtype=float) + block.offset[rows, None]
-            slopes = self.family.gradient(np.broadcast_to(block.y[rows], eta.shape), eta)
-            counting = (fits != block.folds[rows, None]) * visits.part[batch, None] / self.scale.slope
-            self.kernels.adagrad_step(X, counting * slopes, state.effects, state.squares, STEP * self.scale.eta)
+        most = max((int(nonzeros[start : start + HALVED].sum()) for start in starts), default=0)
+        memory = [half_memory(block.counts, most) for _ in range(2)]
+
+        def halved(start: int) -> tuple[sp.csr_array, Vector, Vector, Vector]:
+            """Halves of texts, their responses, their offset, and how much each counts in each fit."""
+            some, own = order[start : start + HALVED], memory[start // HALVED % 2]
+            rows = visits.rows[some]
+            half = unit_halves(block.counts, rows, visits.keys[some], number, block.sizes, own)
+            part = visits.part[some, None] / self.scale.slope
+            counting = (np.arange(shape[1]) != block.folds[rows, None]) * part
+            return half, np.broadcast_to(block.y[rows], counting.shape), block.offset[rows, None], counting
+
+        step = STEP * self.scale.eta
+        for half, y, offset, counting in ahead(halved, starts):
+            for start in range(0, len(y), self.batch):
+                at = slice(start, start + self.batch)
+                X = Rows.of(half, start, min(start + self.batch, len(y)))
+                eta = np.asarray(self.kernels.predictors(X, state.effects), dtype=float) + offset[at]
+                slopes = counting[at] * self.family.gradient(y[at], eta)
+                self.kernels.adagrad_step(X, slopes, state.effects, state.squares, step)
 
     def _go_on_card(self, block: ToneBlock, visits: Visits, state: _State, number: int) -> None:
         """Copy the block to the GPU and updates back; features absent from the block stay bitwise unchanged."""

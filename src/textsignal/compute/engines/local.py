@@ -49,7 +49,8 @@ class LocalEngine:
 
     def __init__(self, n_jobs: int | None = None) -> None:
         self.n_threads = effective_n_jobs(n_jobs)
-        self._pool = ThreadPoolExecutor(self.n_threads - 1) if self.n_threads > 1 else None
+        # One for each thread: a step of `map` may wait for another in `ahead` while the caller waits for both.
+        self._pool = ThreadPoolExecutor(self.n_threads) if self.n_threads > 1 else None
 
     def __enter__(self) -> Self:
         return self
@@ -108,6 +109,25 @@ class LocalEngine:
         waiting = iter(blocks)
         while some := list(islice(waiting, AT_ONCE)):
             yield from self.map(step, some)
+
+    def ahead(self, step: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """`step` of every item, in order; another thread works on the next one while the caller uses one."""
+        following: Callable[[], Result] | None = None
+        for item in items:
+            own = self._begun(functools.partial(step, item))
+            if following is not None:
+                yield following()
+            following = own
+        if following is not None:
+            yield following()
+
+    def _begun(self, task: Callable[[], Result]) -> Callable[[], Result]:
+        """Return a function that returns the result of a task, which an idle thread begins."""
+        if self._pool is None:
+            return task
+        future = self._pool.submit(copy_context().run, task)
+        # What has not begun is done here: all threads may wait for each other otherwise.
+        return lambda: task() if future.cancel() else future.result()
 
     def sweep(self, step: Callable[[Item], Sum], blocks: Sequence[Item], groups: int = GROUPS) -> Sum:
         """The sum of `step` over all blocks, added in their order within fixed groups, then group by group."""
