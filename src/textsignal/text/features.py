@@ -290,6 +290,11 @@ class Features:
         """(features,) True for phrases of two words."""
         return self.kinds >= PHRASE
 
+    @property
+    def is_negated(self) -> NDArray[np.bool_]:
+        """(features,) True for negated words and phrases."""
+        return (self.kinds == NEGATED) | (self.kinds == NEGATED_PHRASE)
+
     def read(self, texts: SentenceTexts, engine: Engine) -> tuple[Occurrences, sp.csr_array]:
         """Return every occurrence of these features, and their (texts, features) counts."""
         parts = self._found(texts, engine, located=True)

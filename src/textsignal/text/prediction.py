@@ -97,10 +97,10 @@ def count_features(features, length, counts):  # type: ignore[no-untyped-def]
 
 
 @compile_loop
-def read_terms(texts, first, last, words, term_weights, known):  # type: ignore[no-untyped-def]
-    """Count content terms, of these weights, of the sentences of texts first to last; texts that have one are known.
+def read_terms(texts, first, last, words, known):  # type: ignore[no-untyped-def]
+    """Count content terms of the clauses of texts first to last; texts that have one are known.
 
-    Returns indptr (sentences + 1,), indices, ascending in each sentence, and data: counts times weights.
+    Returns indptr (clauses + 1,), indices, ascending in each clause, and counts.
     """
     start, stop = texts.ends[first], texts.ends[last]
     length = texts.indptr[stop] - texts.indptr[start]
@@ -124,8 +124,6 @@ def read_terms(texts, first, last, words, term_weights, known):  # type: ignore[
                     indices[q], data[q] = indices[q - 1], data[q - 1]
                 indices[place], data[place] = term, 1.0
                 n_cells += 1
-            for q in range(begin, n_cells):
-                data[q] *= term_weights[indices[q]]
             known[document] |= n_cells > begin
             indptr[sentence - start + 1] = n_cells
     return indptr, indices[:n_cells], data[:n_cells]

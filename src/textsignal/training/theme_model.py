@@ -14,11 +14,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from textsignal.arrays import Array, Vector
+from textsignal.arrays import Vector
 from textsignal.compute.counting import theme_sums, word_sums
 from textsignal.compute.engines import Compute, Engine
 from textsignal.compute.hashing import Keys
-from textsignal.compute.kernels import Rows, pad
 from textsignal.data.covariates.design import Given
 from textsignal.errors import InputError
 from textsignal.families import Family
@@ -58,15 +57,18 @@ from textsignal.training.judgement import (
     MOST_JUDGEMENT,
     NEAR,
     NEUTRAL,
+    Sides,
     Zone,
     evidence_of,
     fit_judgement,
+    flags_of_clauses,
+    in_text,
     is_spread,
-    with_neighbours,
 )
+from textsignal.training.places import Votes, best_themes, kinds_of, names_themes, place_clauses
 from textsignal.training.themes import MOST_SHARE, Themes, ThemeText, word_vectors
 from textsignal.training.tone import Tone, fit_tone
-from textsignal.training.verdict import Verdict, best_themes, kinds_of, learn_verdict, names_themes, place_clauses
+from textsignal.training.verdict import Verdict, learn_verdict
 
 #: Minimum number of texts with a feature, or with a content term; only one if there are at most FEW_TEXTS texts.
 LEAST_FEATURE, LEAST_TERM, FEW_TEXTS = 2, 3, 50
@@ -202,7 +204,7 @@ class WordEffects:
     tone : (features,) on the linear predictor of a text, by the feature's share of it.
     judgement : (features,) on the judgement of a clause; judged : what a unit of judgement adds to the linear predictor
         if the clause is the whole text. spread : root mean square of the judgement of clauses; zone : judgements of
-        neutral mentions.
+        neutral mentions; typical : root mean square of the tone of clauses.
     slope : what a unit of the lexicon is worth in tone, 0 if it does not help; general : (features,) what each is worth
         by the lexicon.
     """
@@ -212,8 +214,13 @@ class WordEffects:
     judged: float = field(metadata=rule(least=0))
     spread: float = field(metadata=rule(least=0, most=MOST_JUDGEMENT, accepts=is_spread))
     zone: Zone
+    typical: float = field(metadata=rule(least=0))
     slope: float
     general: Vector = field(metadata=rule(shape=("features",)))
+
+    def sides(self, features: Features) -> Sides:
+        """Return what it takes to lower the response, and to raise it."""
+        return Sides.of(self.slope, self.general, features.is_negated)
 
     def values(self, found: Occurrences, texts: SentenceTexts, evidence: Vector, sizes: Vector) -> Vector:
         """(occurrences,) what each adds to the tone of its clause; evidence : (texts,); sizes : (features,)."""
@@ -336,6 +343,7 @@ class PartlyRead:
     """Reading of texts before tone is known; counts : (texts, features)."""
 
     texts: SentenceTexts
+    features: Features
     occurrences: Occurrences
     counts: sp.csr_array
 
@@ -344,17 +352,21 @@ class PartlyRead:
         """(clauses,) fit 0 for each."""
         return np.zeros(len(self.texts.documents), np.int64)
 
-    def clauses(self, places: NDArray[np.int16], words: WordEffects, sizes: Vector) -> Clauses:
+    def judgement(self, effects: Vector, fits: NDArray[np.int64]) -> Vector:
+        """(clauses,) judgement by effects (fits, features), as if each clause were alone."""
+        return self.occurrences.judgement_of_sentences(self.features.sizes, effects, fits)
+
+    def clauses(self, places: NDArray[np.int16], words: WordEffects) -> Clauses:
         """Return clauses in their places."""
         tone = self.occurrences.tone_of_sentences(words.tone[None], self.one_fit)
-        judgement = self.occurrences.judgement_of_sentences(sizes, words.judgement[None], self.one_fit)
+        judgement = self.judgement(words.judgement[None], self.one_fit)
         return self._clauses(places, words, tone, judgement)
 
-    def unseen(self, places: NDArray[np.int16], of: LearntWords, sizes: Vector) -> Clauses:
+    def unseen(self, places: NDArray[np.int16], of: LearntWords) -> Clauses:
         """Return clauses by fits that have not seen the responses; neutral and 0 in texts of fold -1."""
         fits = of.folds[self.texts.documents]
         tone = self.occurrences.tone_of_sentences(of.fold_tone, fits)
-        judgement = self.occurrences.judgement_of_sentences(sizes, of.fold_judgement, fits)
+        judgement = self.judgement(of.fold_judgement, fits)
         return self._clauses(places, of.words, tone, judgement)
 
     def evidence(self, judgement: Vector, spread: float) -> Vector:
@@ -367,15 +379,19 @@ class PartlyRead:
     def _clauses(self, places: NDArray[np.int16], words: WordEffects, tone: Vector, judgement: Vector) -> Clauses:
         texts, evidence = self.texts, self.evidence(judgement, words.spread)
         tone = tone + words.judged * judgement / np.diff(texts.sentence_ends)[texts.documents]
-        shared = with_neighbours(judgement, texts.joined, NEAR * words.spread)
-        kinds, n_words = words.zone.kinds(shared, judgement, tone), np.diff(texts.indptr).astype(np.int32)
+        sides, found = words.sides(self.features), self.occurrences
+        flags = flags_of_clauses(found.sentences, found.features, sides.flags, len(judgement))
+        takes = sides.parts, sides.story, NEAR * words.spread
+        of_text, own = in_text(judgement, texts.joined, texts.sentence_ends, flags, *takes)
+        least = (words.typical * sides.least[0], words.typical * sides.least[1])
+        kinds, n_words = words.zone.kinds(of_text, own, tone, least), np.diff(texts.indptr).astype(np.int32)
         tone = evidence[texts.documents] * tone
-        return Clauses(texts.sentence_ends, places, n_words, tone, kinds, shared, evidence)
+        return Clauses(texts.sentence_ends, places, n_words, tone, kinds, of_text, evidence)
 
 
 def read_features(texts: SentenceTexts, features: Features, engine: Engine) -> PartlyRead:
     """Find features and weigh them."""
-    return PartlyRead(texts, *features.read(texts, engine))
+    return PartlyRead(texts, features, *features.read(texts, engine))
 
 
 def count_units(texts: SentenceTexts, terms: Sequence[str], engine: Engine) -> sp.csr_array:
@@ -403,7 +419,7 @@ def read_together(models: Sequence[FittedThemes], texts: SentenceTexts, compute:
     first = models[0]
     read, units = read_features(texts, first.features, compute.engine), count_units(texts, first.terms, compute.engine)
     places = places_of(texts, units, first.terms, first.themes, first.verdict, first.language, compute)
-    return readings_of(read, units, places, [model.words for model in models], first.features.sizes, len(first.topics))
+    return readings_of(read, units, places, [model.words for model in models], len(first.topics))
 
 
 def places_of(
@@ -416,34 +432,30 @@ def places_of(
     compute: Compute,
 ) -> NDArray[np.int16]:
     """(clauses,) the theme of each; units : (clauses, terms) counts."""
-    names, n_themes = names_of(terms, themes, verdict, language), len(themes.topics)
+    votes, n_themes = votes_of(terms, themes, verdict, language), len(themes.topics)
     every = (texts.between(0, len(texts)), 0, len(texts))
-    best = best_themes(themes.weights(units, compute), *every, units.indptr, units.indices, names, n_themes)
+    best = best_themes(votes.of_terms, votes.names, *every, units.indptr, units.indices, units.data)
     scores, judges = verdict.of_words(texts.words)
     kinds, places = kinds_of(judges, refers_back(texts.words, language)), np.empty(len(texts.documents), np.int16)
     place_clauses(*every, scores, kinds, verdict.bias, best, n_themes, places)
     return places
 
 
-def names_of(terms: Sequence[str], themes: Themes, verdict: Verdict, language: str | None) -> NDArray[np.bool_]:
-    """(terms,) True if a term names a theme."""
+def votes_of(terms: Sequence[str], themes: Themes, verdict: Verdict, language: str | None) -> Votes:
+    """Return the votes of terms for themes."""
     profiles = themes.topics / themes.term_weights
     profiles = profiles / profiles.sum(axis=1, keepdims=True)
-    return names_themes(verdict, terms, profiles, themes.prevalence, language)
+    names = names_themes(verdict, terms, profiles, themes.prevalence, language)
+    return Votes.of(profiles, themes.prevalence, names)
 
 
 def readings_of(
-    read: PartlyRead,
-    units: sp.csr_array,
-    places: NDArray[np.int16],
-    effects: Sequence[WordEffects],
-    sizes: Vector,
-    n_rows: int,
+    read: PartlyRead, units: sp.csr_array, places: NDArray[np.int16], effects: Sequence[WordEffects], n_rows: int
 ) -> list[ThemeReading]:
     """Return a reading of texts for each effects of words; n_rows : themes, with the overall verdict."""
 
     def reading(words: WordEffects) -> ThemeReading:
-        clauses = read.clauses(places, words, sizes)
+        clauses = read.clauses(places, words)
         n_places = n_rows + 1
         tone, shares = clauses.by_theme(clauses.tone, n_places), clauses.shares(n_places)
         return ThemeReading(read.texts, read.occurrences, words, clauses, tone, shares, units)
@@ -465,18 +477,16 @@ class ThemePredictor:
 
     numbers : of all words that matter; known : the features.
     words : (words + 1, 4) what each word is, as `text.prediction` has it; the last row is of all other words.
-    scores, kinds : (words + 1,) of words of verdicts, as `place_clauses` takes them; names : (terms,) True if a term
-        names a theme.
+    scores, kinds : (words + 1,) of words of verdicts, as `place_clauses` takes them.
     """
 
-    themes: Themes
+    votes: Votes
     known: Known
     numbers: dict[str, int]
     words: NDArray[np.int32]
     scores: Vector
     kinds: NDArray[np.uint8]
     bias: float
-    names: NDArray[np.bool_]
 
     @classmethod
     def of(cls, model: FittedThemes) -> ThemePredictor:
@@ -491,20 +501,19 @@ class ThemePredictor:
         listed = [*words, ""]
         scores, judges = verdict.of_words(listed)
         flags = kinds_of(judges, refers_back(listed, model.language))
-        names = names_of(model.terms, model.themes, verdict, model.language)
-        return cls(model.themes, known, words, columns, scores, flags, verdict.bias, names)
+        votes = votes_of(model.terms, model.themes, verdict, model.language)
+        return cls(votes, known, words, columns, scores, flags, verdict.bias)
 
     def read(self, texts: SentenceTexts, effects: Sequence[WordEffects], compute: Compute) -> ToneAndShares:
         """Read texts, in blocks of them."""
-        clauses, themes, inference = texts.between(0, len(texts)), self.themes, self.themes.inference
+        clauses, votes = texts.between(0, len(texts)), (self.votes.of_terms, self.votes.names)
         rows_of = np.fromiter((self.numbers.get(word, -1) for word in texts.words), np.int64, len(texts.words))
         words, scores, kinds = self.words[rows_of], self.scores[rows_of], self.kinds[rows_of]
-        phrases, n_themes = (len(self.known.parts), self.known.phrases), len(themes.topics)
+        phrases, n_themes = (len(self.known.parts), self.known.phrases), votes[0].shape[1]
         of_tone, of_judgement = (
             np.stack([getattr(each, name) for each in effects], axis=1) for name in ("tone", "judgement")
         )
         judged = np.array([each.judged for each in effects])
-        topics: Array = pad(themes.topics.T, compute.kernels, np.dtype(float))
         tone = np.zeros((len(effects), len(texts), n_themes + 2))
         shares = np.zeros(tone.shape[1:])
         squares, evidence, n_words = np.zeros((len(texts), len(effects))), np.empty(tone.shape[:2]), texts.n_words
@@ -515,9 +524,7 @@ class ThemePredictor:
             block = (clauses, first, min(first + BLOCK, len(texts)))
             outputs = (clause_tone, squares, has_feature)
             prediction.read_tone(*block, words, *phrases, of_tone, of_judgement, judged, PHRASE_SIZE, *outputs)
-            rows = Rows(*prediction.read_terms(*block, words, themes.term_weights, has_term))
-            weights, _ = inference.of_block(rows, topics, compute.kernels)
-            best = best_themes(weights, *block, rows.indptr, rows.indices, self.names, n_themes)
+            best = best_themes(*votes, *block, *prediction.read_terms(*block, words, has_term))
             place_clauses(*block, scores, kinds, self.bias, best, n_themes, places)
             here = slice(*block[1:])
             for t, each in enumerate(effects):
@@ -646,7 +653,7 @@ def prepare_themes(
 ) -> Prepared:
     """Learn features, content terms and their vectors, and for each response tone and family."""
     dictionary = learn_dictionary(texts.words, count_texts(texts, compute.engine), len(texts), **options)
-    read, sizes = read_features(texts, dictionary.features, compute.engine), dictionary.features.sizes
+    read = read_features(texts, dictionary.features, compute.engine)
 
     def learn(response: Response) -> LearntTone:
         y, words, offset = response.simplest.encode(response.values), response.simplest.of_words, None
@@ -654,7 +661,8 @@ def prepare_themes(
             offset, words = fit_alone(response.given, y, weight, words, compute)
         slope = lexicon_slope(read, dictionary, y, weight, words, compute, offset)
         start = slope * dictionary.general
-        return LearntTone(fit_tone(read.counts, sizes, y, weight, words, compute, offset, start), words, offset, slope)
+        tone = fit_tone(read.counts, read.features.sizes, y, weight, words, compute, offset, start)
+        return LearntTone(tone, words, offset, slope)
 
     return prepare_read(read, dictionary, responses, learn, weight, compute)
 
@@ -691,14 +699,13 @@ def prepare_read(
 ) -> Prepared:
     """Prepare themes from texts that have been read; learn : returns the tone of a response."""
     texts, units = read.texts, count_units(read.texts, dictionary.terms, compute.engine)
-    sizes = dictionary.features.sizes
 
     def with_family(response: Response) -> Explained:
         tone = learn(response)
         y = response.simplest.encode(response.values)
         offset = np.zeros(len(texts)) if tone.offset is None else tone.offset
         general, answers = (tone.slope, dictionary.general), (y, weight, tone.family, compute, offset)
-        learnt, whole = learn_words(read, sizes, tone.tone, general, dictionary.neutral, *answers)
+        learnt, whole = learn_words(read, tone.tone, general, dictionary.neutral, *answers)
         choice = choose_family(response.candidates, whole, learnt.folds, response.values, weight, compute)
         return Explained(response, choice, learnt)
 
@@ -712,7 +719,6 @@ def prepare_read(
 
 def learn_words(
     read: PartlyRead,
-    sizes: Vector,
     tone: Tone,
     lexicon: tuple[float, Vector],
     neutral: float | None,
@@ -728,20 +734,22 @@ def learn_words(
     """
     texts, found, (slope, general) = read.texts, read.occurrences, lexicon
     left = residuals(family, y, weight, offset)
-    judgement = fit_judgement(texts, found, sizes, tone, slope * general, left, weight, family.unit, compute)
-    fits = tone.folds[texts.documents]
-    of_clauses = (
-        found.tone_of_sentences(tone.fold_effects, fits),
-        found.judgement_of_sentences(sizes, judgement.fold_effects, fits),
+    judgement = fit_judgement(
+        texts, found, read.features.sizes, tone, slope * general, left, weight, family.unit, compute
     )
+    fits = tone.folds[texts.documents]
+    of_clauses = (found.tone_of_sentences(tone.fold_effects, fits), read.judgement(judgement.fold_effects, fits))
     columns = np.column_stack([by_document(each[:, None], texts)[:, 0] for each in of_clauses])
     columns[:, 1] /= np.maximum(np.diff(texts.sentence_ends), 1)
     scale, judged = weigh(columns, y, weight, family, compute, offset)
-    of_all = found.judgement_of_sentences(sizes, judgement.effects[None], read.one_fit)
+    of_all = read.judgement(judgement.effects[None], read.one_fit)
     each = weight[texts.documents]
     spread = float(np.sqrt(np.average(of_all**2, weights=each))) if each.any() else 0.0
     zone = Zone.of(NEUTRAL * spread if neutral is None else neutral)
-    words = WordEffects(scale * tone.effects, judgement.effects, judged, spread, zone, slope, general)
+    n_clauses = np.maximum(np.diff(texts.sentence_ends), 1)[texts.documents]
+    of_tone = scale * of_clauses[0] + judged * of_clauses[1] / n_clauses
+    typical = float(np.sqrt(np.average(of_tone**2, weights=each))) if each.any() else 0.0
+    words = WordEffects(scale * tone.effects, judgement.effects, judged, spread, zone, typical, slope, general)
     learnt = LearntWords(words, tone.folds, scale * tone.fold_effects, judgement.fold_effects)
     return learnt, columns @ np.array([scale, judged]) + offset
 
@@ -749,7 +757,7 @@ def learn_words(
 def _verdict(read: PartlyRead, dictionary: Dictionary, effects: Sequence[Vector], weight: Vector) -> Verdict:
     """Learn the words of verdicts by the strongest judgement of several responses."""
     features, words = dictionary.features, read.texts.words
-    judged = [read.occurrences.judgement_of_sentences(features.sizes, each[None], read.one_fit) for each in effects]
+    judged = [read.judgement(each[None], read.one_fit) for each in effects]
     of_words = np.max([np.abs(tone_of_terms(words, features, each)) for each in effects], axis=0)
     listed = VERDICTS.get(dictionary.language or "", frozenset())
     return learn_verdict(read.texts, np.max(np.abs(judged), axis=0), of_words, weight, listed)
@@ -769,15 +777,15 @@ def fit_prepared(
     sentences, documents = by_sentence(units, read.texts)
     text = ThemeText(dictionary.terms, prepared.term_tones, sentences, documents, weight, seed_words or {})
     themes = text.themes(n_themes, seed, compute, vectors=prepared.vectors)
-    language, verdict, sizes = dictionary.language, prepared.verdict, dictionary.features.sizes
+    language, verdict = dictionary.language, prepared.verdict
     places = places_of(read.texts, units, dictionary.terms, themes, verdict, language, compute)
     overall, prevalence = overall_of(read.texts, units, places, themes, weight)
     words = [each.learnt.words for each in prepared.responses]
-    readings = readings_of(read, units, places, words, sizes, n_themes + 1)
+    readings = readings_of(read, units, places, words, n_themes + 1)
 
     def fitted(of: Explained, reading: ThemeReading) -> FittedThemes:
         response, choice = of.response, of.choice
-        training = ThemeTraining.of(reading, read.unseen(places, of.learnt, sizes), response.values, weight)
+        training = ThemeTraining.of(reading, read.unseen(places, of.learnt), response.values, weight)
         effects, family, training = _level_two(training, prevalence, choice.family, compute, response.given)
         learnt = language, dictionary.terms, dictionary.features, of.learnt.words, themes, verdict, overall, prevalence
         return FittedThemes(family, choice.described, *learnt, effects, training, why)
@@ -816,7 +824,7 @@ def with_themes(
     places = places_of(texts, units, first.terms, themes, first.verdict, first.language, compute)
     overall, prevalence = overall_of(texts, units, places, themes, weight)
     words = [model.words for model in models]
-    readings = readings_of(read, units, places, words, first.features.sizes, len(themes.topics) + 1)
+    readings = readings_of(read, units, places, words, len(themes.topics) + 1)
     refitted = []
     for model, values, old, reading in zip(models, responses, before, readings, strict=True):
         unseen = replace(model.training.unseen(old), places=places)

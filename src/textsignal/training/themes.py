@@ -31,7 +31,6 @@ from textsignal.compute.kernels import Rows, pad
 from textsignal.errors import InputError
 from textsignal.stored_values import SMALLEST, rule
 from textsignal.training.corpus import Corpus
-from textsignal.training.inference import Inference
 from textsignal.training.joint import train_text, unit_topics
 from textsignal.training.start import weights_for
 
@@ -39,8 +38,6 @@ from textsignal.training.start import weights_for
 FREQUENCY_POWER, TONE_WEIGHT = 0.25, 0.5
 #: Iterations of KL-NMF from the clusters. With more, themes drift to what is frequent, and apart.
 ITERATIONS = 3
-#: Tolerance of the weights of a sentence.
-SENTENCE_TOL = 1e-3
 #: The largest share in a stored model, which rounding may have taken above 1.
 MOST_SHARE = 1.001
 #: Length of a vector, and the power of context counts.
@@ -72,15 +69,6 @@ class Themes:
     topics: Vector = field(metadata=rule(shape=("topics", "terms"), least=0, most=MOST_SHARE, filled=True))
     term_weights: Vector = field(metadata=rule(shape=("terms",), least=SMALLEST))
     prevalence: Vector = field(metadata=rule(shape=("topics",), least=0, most=MOST_SHARE, filled=True))
-
-    @property
-    def inference(self) -> Inference:
-        """Inference of the weights of sentences."""
-        return Inference(self.topics, tol=SENTENCE_TOL)
-
-    def weights(self, units: sp.csr_array, compute: Compute) -> Vector:
-        """(clauses, themes) weights by content terms."""
-        return np.asarray(self.inference.weights(weighted(units, self.term_weights), compute).weights, dtype=float)
 
 
 def weighted(units: sp.csr_array, term_weights: Vector) -> sp.csr_array:

@@ -152,8 +152,8 @@ class Evidence:
         tone = fit_tone(counts, sizes, *of_rows)
         folds[rows] = tone.folds
         lexicon, of_texts = (own.slope, own.general), (whole.y, weight, family, compute, offset)
-        learnt, _ = learn_words(self.features, sizes, replace(tone, folds=folds), lexicon, own.zone.high, *of_texts)
-        clauses = self.features.unseen(self.clauses.places, learnt, sizes)
+        learnt, _ = learn_words(self.features, replace(tone, folds=folds), lexicon, own.zone.high, *of_texts)
+        clauses = self.features.unseen(self.clauses.places, learnt)
         talk = whole.at(rows)
         return replace(talk, texts=clauses.of_texts(whole.n_places).at(rows), folds=tone.folds)
 

@@ -413,7 +413,7 @@ class ThemeCells(Cells):
             ((fitted, training),) = fit_prepared(prepared, n_themes=task.n_themes, seed=self.seed, compute=compute)
             of_themes = fitted.terms, fitted.themes, fitted.verdict, fitted.language, compute
             places = places_of(read.texts, units, *of_themes)
-            (reading,) = readings_of(read, units, places, [fitted.words], fitted.features.sizes, len(fitted.topics))
+            (reading,) = readings_of(read, units, places, [fitted.words], len(fitted.topics))
         eta = fitted.effects.linear_predictor(reading.by_theme)
         X = sp.csr_array(by_document(training.units, training.texts))
         return self._measures(task, fitted.family, eta, plain_profiles(fitted)[:-1], X)

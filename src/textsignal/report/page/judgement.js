@@ -1,10 +1,10 @@
-// Places and kinds of clauses: a translation of textsignal.training.verdict and textsignal.training.judgement.
+// Places and kinds of clauses: a translation of textsignal.training.places and textsignal.training.judgement.
 // Places K and K + 1 are the overall verdict, and unplaced.
 "use strict";
 
 function clauseJudge(given, K) {
   const { apart, contrasted } = given.clauses.joined;
-  const { kinds, bias, named: leastNamed, clear, nearby } = given.verdict;
+  const { kinds, bias, named: leastNamed, clear } = given.verdict;
   const { judges, refers } = kinds;
 
   // Runs of clauses of one sentence: first of each, and the first after it.
@@ -13,21 +13,24 @@ function clauseJudge(given, K) {
     return starts.map((first, i) => [first, starts[i + 1] ?? joined.length]);
   }
 
-  // The theme of the content terms of each clause, with part of the weight of the others in its sentence, -1 if there is
-  // none; named: 2 if a term of the clause names a theme, 1 if one of its sentence does.
-  // weights : of themes in each clause; names : whether one of its terms names a theme.
-  function bestThemes(weights, names, joined) {
+  // The theme with clear votes of each clause, -1 if there is none; named: 2 if a term of the clause names a theme, 1 if
+  // one of its sentence does. votes : for themes in each clause; names : whether one of its terms names a theme.
+  function bestThemes(votes, names, joined) {
+    const { sentence, next, certain } = given.votes;
     const found = [];
-    for (const [first, last] of sentences(joined)) {
-      const inside = range(last - first).map((i) => first + i);
-      const total = range(K).map((k) => inside.reduce((sum, u) => sum + weights[u][k], 0));
-      const isNamed = inside.some((u) => names[u]);
-      for (const u of inside) {
-        const values = weights[u].map((own, k) => own + nearby * (total[k] - own));
-        const most = Math.max(...values);
-        found.push({ theme: most > 0 ? values.indexOf(most) : -1, named: names[u] ? 2 : isNamed ? 1 : 0 });
+    const none = new Array(K).fill(0);
+    const parts = sentences(joined);
+    const sums = parts.map(([first, last]) => none.map((_, k) => votes.slice(first, last).reduce((a, own) => a + own[k], 0)));
+    parts.forEach(([first, last], s) => {
+      const [before, after] = [sums[s - 1] ?? none, sums[s + 1] ?? none];
+      const isNamed = names.slice(first, last).some((each) => each);
+      for (let u = first; u < last; u += 1) {
+        const values = votes[u].map((own, k) => own + (sentence * (sums[s][k] - own) + next * (before[k] + after[k])));
+        const [most, total] = [Math.max(...values), values.reduce((a, b) => a + b, 0)];
+        const theme = most > 0 && most >= certain * (total + 1) ? values.indexOf(most) : -1;
+        found.push({ theme, named: names[u] ? 2 : isNamed ? 1 : 0 });
       }
-    }
+    });
     return found;
   }
 
@@ -48,7 +51,7 @@ function clauseJudge(given, K) {
       let place = K + 1;
       if (words.length > 0) {
         if (score > (named === 2 ? leastNamed : 0) || (named < 2 && most > clear)) place = K;
-        else if (named > 0) place = theme;
+        else if (named > 0) place = theme >= 0 ? theme : K + 1;
         else if (inherits) place = before;
         else if (kind & judges) place = K;
       }
@@ -78,6 +81,28 @@ function clauseJudge(given, K) {
     return found;
   }
 
+  // Judgement of each clause in its text (whole) and by its own words alone, both over what it takes.
+  function inText(judgement, joined, flags) {
+    const { mood: part, near, parts, story, flags: known } = given.judgement;
+    const shared = withNeighbours(judgement, joined);
+    const runs = sentences(joined);
+    const total = judgement.reduce((a, b) => a + b, 0);
+    const found = [];
+    for (const [first, last] of runs) {
+      const own = judgement.slice(first, last).reduce((a, b) => a + b, 0);
+      const others = judgement.length - (last - first);
+      const mood = others > 0 ? Math.min(Math.max((total - own) / others, -near), near) : 0;
+      for (let u = first; u < last; u += 1) {
+        const value = shared[u] + part * mood;
+        const side = value < 0 ? 0 : 1;
+        let takes = 1 + story[side] * (1 - 1 / runs.length);
+        if (flags[u] & known[side]) takes *= parts[side];
+        found.push({ whole: value / takes, own: judgement[u] / takes });
+      }
+    }
+    return found;
+  }
+
   // How much a text tells, from 0 to 1. squares : sum of squared judgements of its clauses.
   function evidenceOf(squares, nWords) {
     const { spread, telling, long } = given.judgement;
@@ -88,10 +113,10 @@ function clauseJudge(given, K) {
 
   // 1 for a clause that raises the response, -1 for one that lowers it, 0 for a neutral one; own : by its words alone.
   function kindOf(judgement, own, tone) {
-    const { zone, own: part } = given.judgement;
-    const raises = judgement > zone.high && own > part * zone.high && tone > 0;
-    return raises ? 1 : judgement < zone.low && own < part * zone.low && tone < 0 ? -1 : 0;
+    const { zone, own: part, least } = given.judgement;
+    const raises = judgement > zone.high && own > part * zone.high && tone > least[1];
+    return raises ? 1 : judgement < zone.low && own < part * zone.low && tone < -least[0] ? -1 : 0;
   }
 
-  return { bestThemes, placeClauses, withNeighbours, evidenceOf, kindOf };
+  return { bestThemes, placeClauses, inText, evidenceOf, kindOf };
 }

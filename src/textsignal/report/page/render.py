@@ -48,7 +48,7 @@ from textsignal.uncertainty.effects import EffectTable
 
 #: Scripts of the page, in this order.
 SCRIPTS = (
-    *("reading.js", "families.js", "infer.js", "clauses.js", "sentences.js", "judgement.js", "themes.js"),
+    *("reading.js", "families.js", "clauses.js", "sentences.js", "judgement.js", "themes.js"),
     *("marks.js", "try.js", "texts.js", "charts.js", "page.js", "groups.js"),
 )
 #: Numbers of a theme for the page's scripts.

@@ -18,18 +18,17 @@ async function themesModel(given) {
   const vocabulary = new TextDecoder().decode(packed.words).split("\n");
   const number = new Map(vocabulary.map((word, i) => [word, i]));
   // Effects of words, of words under a negation and of phrases, on tone and on judgement.
-  const effectsOf = (name) => ({ tone: floats(name), judgement: floats(`${name}Judged`) });
+  const effectsOf = (name) => ({ tone: floats(name), judgement: floats(`${name}Judged`), flags: floats(`${name}Flags`) });
   const [plain, negated, phrases] = ["plain", "negated", "phrases"].map(effectsOf);
   const [firsts, seconds] = [new Uint32Array(packed.firsts), new Uint32Array(packed.seconds)];
   const [clauseKinds, verdictKinds] = [new Uint8Array(packed.clauseKinds), new Uint8Array(packed.verdictKinds)];
   const scores = new Float64Array(packed.scores);
   const column = new Map([...new Uint32Array(packed.terms)].map((word, j) => [word, j]));
-  const [themes, termWeights, names] = [floats("themes"), floats("termWeights"), new Uint8Array(packed.names)];
+  const [votes, names] = [new Uint16Array(packed.votes), new Uint8Array(packed.names)];
   const toneless = new Set(given.toneless);
   const K = given.nThemes;
-  const { weights } = inference(given, themes, K);
   const read = sentenceReader(given, normalise, (name) => clauseKinds[number.get(name)]);
-  const { bestThemes, placeClauses, withNeighbours, evidenceOf, kindOf } = clauseJudge(given, K);
+  const { bestThemes, placeClauses, inText, evidenceOf, kindOf } = clauseJudge(given, K);
   const family = responseFamilies[given.family.name](given.family);
   const sum = (values) => values.reduce((a, b) => a + b, 0);
 
@@ -53,7 +52,15 @@ async function themesModel(given) {
         const code = number.get(name);
         if (code === undefined) return;
         const add = (id, effects, feature, size) =>
-          found.push({ id: `${id}${feature}`, clause, word, size, effect: effects.tone[feature], judging: effects.judgement[feature] });
+          found.push({
+            id: `${id}${feature}`,
+            clause,
+            word,
+            size,
+            effect: effects.tone[feature],
+            judging: effects.judgement[feature],
+            flags: effects.flags[feature],
+          });
         const alone = isNegated ? negated : plain;
         if (!Number.isNaN(alone.tone[code])) add(isNegated ? "n" : "w", alone, code, 1);
         const before = word > 0 ? number.get(words[word - 1].name) : undefined;
@@ -81,16 +88,16 @@ async function themesModel(given) {
     }));
   }
 
-  // Weights of the themes in a clause by its content terms, and whether one of them names a theme.
+  // Votes of the content terms of a clause for the themes, and whether one of them names a theme.
   function themesOf({ words }) {
     const counts = new Map();
     for (const { name } of words) {
       const j = column.get(number.get(name));
       if (j !== undefined) counts.set(j, (counts.get(j) ?? 0) + 1);
     }
-    const columns = [...counts.keys()].sort((a, b) => a - b);
-    const { w } = weights({ columns, values: columns.map((j) => counts.get(j) * termWeights[j]) });
-    return { w, names: columns.some((j) => names[j] > 0), hasTerms: columns.length > 0 };
+    const terms = [...counts.keys()];
+    const own = range(K).map((k) => sum(terms.map((j) => counts.get(j) * votes[j * K + k])) / given.votes.steps);
+    return { own, names: terms.some((j) => names[j] > 0), hasTerms: terms.length > 0 };
   }
 
   function ofWord(name) {
@@ -103,10 +110,14 @@ async function themesModel(given) {
     const clauses = read.clauses(withoutMarkup(string).read);
     const found = weigh(occurrences(clauses), clauses.length);
     const [themed, joined] = [clauses.map(themesOf), clauses.map((clause) => clause.joined)];
-    const best = bestThemes(themed.map(({ w }) => w), themed.map((clause) => clause.names), joined);
+    const best = bestThemes(themed.map(({ own }) => own), themed.map((clause) => clause.names), joined);
     const places = placeClauses(clauses, best, ofWord);
     const judgement = clauses.map(() => 0);
-    found.forEach((each) => (judgement[each.clause] += each.judgement));
+    const flags = clauses.map(() => 0);
+    found.forEach((each) => {
+      judgement[each.clause] += each.judgement;
+      flags[each.clause] |= each.flags;
+    });
     const nWords = sum(clauses.map(({ words }) => words.length));
     const evidence = found.length === 0 ? 0 : evidenceOf(sum(judgement.map((own) => own * own)), nWords);
     // Tone of each word, before evidence; a phrase is split equally between its two words.
@@ -120,14 +131,14 @@ async function themesModel(given) {
       if (isPhrase) wordTones[clause][word - 1] += added / 2;
     }
     const tones = wordTones.map(sum);
-    const shared = withNeighbours(judgement, joined);
+    const judged = inText(judgement, joined, flags);
     const parts = clauses.map((clause, u) => {
       const [theme, share] = [places[u], clause.words.length / Math.max(nWords, 1)];
       const tone = given.gamma[theme] * evidence * tones[u];
       const speaking = given.beta[theme] * share * evidence;
       const added = wordTones[u].map((value) => given.gamma[theme] * evidence * value);
-      const kind = kindOf(shared[u], judgement[u], tones[u]);
-      return { ...clause, theme, share, kind, judgement: shared[u], tone, speaking, contribution: tone + speaking, added };
+      const kind = kindOf(judged[u].whole, judged[u].own, tones[u]);
+      return { ...clause, theme, share, kind, judgement: judged[u].whole, tone, speaking, contribution: tone + speaking, added };
     });
     const byPlace = (values) => range(K + 2).map((k) => sum(values.filter((_, u) => places[u] === k)));
     const shares = byPlace(parts.map(({ share }) => share));

@@ -17,7 +17,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from textsignal.compute.kernels.reference import EPSILON, FIRST_STEPS, MOST_OF_THE_WAY
 from textsignal.insight.examples import clause_contributions
 from textsignal.insight.explanation import ROUNDED, SAME, slope_of
 from textsignal.reading.themes import ThemeReader
@@ -41,10 +40,9 @@ from textsignal.text.scanning import (
     VERB,
 )
 from textsignal.text.tokenise import GENERAL, NEGATIONS, function_words_of, negates, stop_words
-from textsignal.training.inference import MAX_ITER
-from textsignal.training.judgement import LONG, NEAR, OPPOSED, OWN, SHARED, TELLING
-from textsignal.training.theme_model import FittedThemes, WordEffects, names_of
-from textsignal.training.verdict import CLEAR, JUDGES, NAMED, NEARBY, REFERS, kinds_of
+from textsignal.training.judgement import LONG, LOWERS, MOOD, NEAR, OPPOSED, OWN, RAISES, SHARED, TELLING, Sides
+from textsignal.training.places import CERTAIN, CLEAR, JUDGES, NAMED, NEXT, REFERS, SENTENCE, STEPS, kinds_of
+from textsignal.training.theme_model import FittedThemes, WordEffects, votes_of
 
 #: Families that the page's scripts implement.
 FAMILIES = (
@@ -130,12 +128,9 @@ def browser_model(reader: ThemeReader, added: float = 0.0) -> dict[str, Any] | N
     model, family, language = reader.fitted, reader.family, reader.fitted.language or ""
     if family.name not in FAMILIES:
         return None
-    themes, inference = model.themes, model.themes.inference
-    fallback = np.zeros(model.n_themes) if inference.fallback is None else inference.fallback
     markup_steps = [(cleaning.ENTITY, None), *cleaning.REPLACEMENTS]  # None : the character that the entity stands for
     # Numbers replace levels that are text.
     numbers = {name: family.numbers.tolist() for name in ("labels", "values") if name in family.settings()}
-    arrays = {"themes": themes.topics.T, "termWeights": themes.term_weights}
     return {
         "family": {"name": family.name} | family.settings() | numbers,
         "markup": [{"pattern": pattern, "by": by} for pattern, by in markup_steps],
@@ -144,13 +139,6 @@ def browser_model(reader: ThemeReader, added: float = 0.0) -> dict[str, Any] | N
             "odd": tokenise.ODD.pattern,
             "replaced": tokenise.REPLACED,
         },
-        "smoothing": float(inference.smoothing),
-        "tol": float(inference.tol),
-        "fallback": np.asarray(fallback, dtype=float).tolist(),
-        "maxSteps": MAX_ITER,
-        "firstSteps": FIRST_STEPS,
-        "mostOfTheWay": MOST_OF_THE_WAY,
-        "epsilon": EPSILON,
         "same": SAME,
         "rounded": ROUNDED,
         "sentences": SENTENCE_RULES,
@@ -166,10 +154,10 @@ def browser_model(reader: ThemeReader, added: float = 0.0) -> dict[str, Any] | N
             "bias": float(model.verdict.bias),
             "named": NAMED,
             "clear": CLEAR,
-            "nearby": NEARBY,
             "kinds": {"judges": int(JUDGES), "refers": int(REFERS)},
         },
-        "judgement": _judgement(model.words),
+        "votes": {"steps": STEPS, "sentence": SENTENCE, "next": NEXT, "certain": CERTAIN},
+        "judgement": _judgement(model.words, model.words.sides(model.features)),
         "not": NOT,
         "phraseSize": PHRASE_SIZE,
         "nThemes": model.n_themes,
@@ -177,7 +165,7 @@ def browser_model(reader: ThemeReader, added: float = 0.0) -> dict[str, Any] | N
         "beta": model.effects.beta.tolist(),
         "constant": float(model.effects.constant) + added,
         "average": float(model.effects.average) + added,
-        "packed": _words(model) | {name: packed(values.astype("<f4")) for name, values in arrays.items()},
+        "packed": _words(model),
     }
 
 
@@ -215,9 +203,14 @@ def _clause_rules(language: str) -> dict[str, Any]:
     }
 
 
-def _judgement(words: WordEffects) -> dict[str, Any]:
+def _judgement(words: WordEffects, sides: Sides) -> dict[str, Any]:
     """Numbers by which clauses are judged."""
     return {
+        "flags": [int(LOWERS), int(RAISES)],
+        "parts": list(sides.parts),
+        "story": list(sides.story),
+        "least": [words.typical * least for least in sides.least],
+        "mood": MOOD,
         "judged": float(words.judged),
         "spread": float(words.spread),
         "zone": {"low": float(words.zone.low), "high": float(words.zone.high)},
@@ -237,10 +230,16 @@ def packed(values: NDArray[Any] | Iterable[str], separator: str = "\n") -> str:
 
 
 def _words(model: FittedThemes) -> dict[str, str]:
-    """Words with their kinds, and their effects alone and negated (NaN if not a feature), and phrases."""
+    """Words with their kinds, and their effects alone and negated (NaN if not a feature), phrases, and votes."""
     # Phrases firsts[i] to firsts[i + 1] begin with word i; seconds are twice their second word, plus 1 if negated.
     features, verdict, language = model.features, model.verdict, model.language or ""
-    names, kinds, effects = features.names, features.kinds, {"": model.words.tone, "Judged": model.words.judgement}
+    names, kinds = features.names, features.kinds
+    effects: dict[str, NDArray[Any]] = {
+        "": model.words.tone,
+        "Judged": model.words.judgement,
+        "Flags": model.words.sides(features).flags,
+    }
+    votes = votes_of(model.terms, model.themes, verdict, model.language)
     phrases = np.flatnonzero(features.is_phrase)
     pairs = [names[j].split(" ")[-2:] for j in phrases.tolist()]
     plain = [names[j] for j in np.flatnonzero(kinds == WORD).tolist()]
@@ -250,7 +249,7 @@ def _words(model: FittedThemes) -> dict[str, str]:
     words = sorted({*plain, *negated, *model.terms, *of_pairs, *verdict.words, *_listed_words(language)})
     number = {word: i for i, word in enumerate(words)}
 
-    def by_word(kind: int, of_kind: list[str], effect: Floats) -> str:
+    def by_word(kind: int, of_kind: list[str], effect: NDArray[Any]) -> str:
         values = np.full(len(words), np.nan)
         values[[number[word] for word in of_kind]] = effect[kinds == kind]
         return packed(values.astype("<f4"))
@@ -264,7 +263,8 @@ def _words(model: FittedThemes) -> dict[str, str]:
         "firsts": packed(np.searchsorted(first[order], np.arange(len(words) + 1)).astype("<u4")),
         "seconds": packed(second[order].astype("<u4")),
         "terms": packed(np.array([number[word] for word in model.terms], dtype="<u4")),
-        "names": packed(names_of(model.terms, model.themes, verdict, model.language).astype(np.uint8)),
+        "names": packed(votes.names.astype(np.uint8)),
+        "votes": packed(np.round(votes.of_terms * STEPS).astype("<u2")),
         "clauseKinds": packed(clause_kinds(words, language)),
         "verdictKinds": packed(kinds_of(judges, refers_back(words, language))),
         # In double precision: the sign of their sum places a clause.
