@@ -123,13 +123,19 @@ def test_every_part_of_an_explanation_adds_up(themes, text):
         np.testing.assert_allclose(part["points"], part["contribution"] * explanation.slope)
 
 
+def values_of(model, reading):
+    """What each occurrence of a feature adds to the tone of its clause."""
+    fitted = model.reader_.fitted
+    return fitted.words.values(reading.occurrences, reading.texts, reading.clauses.evidence, fitted.features.sizes)
+
+
 def test_what_each_word_adds_is_its_formula(themes):
     features = themes.reader_.fitted.features
     negated = features.names[np.flatnonzero(features.kinds == NEGATED)[0]]
     text = f"The staff were {negated}. Lovely breakfast, lovely eggs!"
     explanation, reading = themes.explain(text), themes.read([text]).clauses
     gamma = themes.reader_.fitted.effects.gamma
-    added = gamma[reading.clauses.places[reading.occurrences.sentences]] * reading.values
+    added = gamma[reading.clauses.places[reading.occurrences.sentences]] * values_of(themes, reading)
     texts = reading.texts
     expected = np.zeros(len(texts.codes))
     for word, j, value in zip(reading.occurrences.words, reading.occurrences.features, added, strict=True):

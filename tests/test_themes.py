@@ -34,7 +34,9 @@ class TestWhatAddsUp:
     def test_words_to_the_tone_of_clauses_and_themes(self, model):
         reading = model.read(REVIEWS.texts[:60]).clauses
         clause = reading.texts.sentence_of_word[reading.occurrences.words]
-        tone = np.bincount(clause, reading.values, len(reading.clauses.tone))
+        words, sizes = model.reader_.fitted.words, model.reader_.fitted.features.sizes
+        values = words.values(reading.occurrences, reading.texts, reading.clauses.evidence, sizes)
+        tone = np.bincount(clause, values, len(reading.clauses.tone))
         np.testing.assert_allclose(tone, reading.clauses.tone, atol=1e-10)
         sums = np.zeros_like(reading.tone)
         np.add.at(sums, (reading.texts.documents, reading.clauses.places), tone)

@@ -1,6 +1,7 @@
 """Laws of judgement: what a clause says, wherever it stands, by fits that have not seen the response of its text."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -17,14 +18,20 @@ from textsignal.text.tokens import read_sentences
 from textsignal.training import tone as training_tone
 from textsignal.training.judgement import (
     LONG,
+    LOWERS,
+    MOOD,
     NEUTRAL,
     OPPOSED,
     OWN,
+    RAISES,
     SHARED,
     TELLING,
+    Sides,
     Zone,
     evidence_of,
     fit_judgement,
+    flags_of_clauses,
+    in_text,
     is_spread,
     with_neighbours,
 )
@@ -146,18 +153,14 @@ class TestWhatIsLearnt:
 
 
 class TestClauses:
-    def test_the_judgement_of_a_sentence_does_not_depend_on_its_text(self, model):
-        """Nor does whether it is outside the zone; contributions depend on the text, as words share its weight."""
-        sentences = [sentence for text in TEXTS[:40] for sentence in text.split(". ")]
-        alone = model.clauses([f"{sentence.rstrip('.')}." for sentence in sentences])
-        together = model.clauses(
-            [" ".join(f"{sentence.rstrip('.')}." for sentence in sentences[i::7]) for i in range(7)]
+    def test_a_text_of_one_sentence_is_judged_by_it_alone(self, model):
+        """And in a text of many, complaints take more, and the mood of the others counts."""
+        (alone,) = model.clauses(["The room was dirty."])["judgement"]
+        in_bad, in_good = (
+            model.clauses([f"The room was dirty. {other} {other}"])["judgement"][0]
+            for other in ("The staff were rude.", "The staff were friendly.")
         )
-        assert sorted(alone["clause"]) == sorted(together["clause"])
-        of_alone = alone.sort_values(["clause", "judgement"])["judgement"]
-        of_together = together.sort_values(["clause", "judgement"])["judgement"]
-        np.testing.assert_allclose(of_together, of_alone, atol=1e-12)
-        assert of_alone.std() > 0.5
+        assert alone < in_bad < in_good < 0
 
     def test_words_that_the_model_lacks_judge_nothing(self, model):
         table = model.clauses(["Xylophone zeppelin.", "?!", "Friendly staff."])
@@ -186,19 +189,20 @@ class TestClauses:
 
 class TestZone:
     clauses = st.lists(st.tuples(*[st.floats(-9, 9)] * 3), max_size=20)
+    least = st.tuples(st.floats(0, 3), st.floats(0, 3))
 
-    @given(clauses, st.floats(0, 3))
-    def test_each_clause_is_of_one_kind(self, clauses, half):
+    @given(clauses, st.floats(0, 3), least)
+    def test_each_clause_is_of_one_kind(self, clauses, half, least):
         judgement, own, tone = np.array(clauses, dtype=float).reshape(-1, 3).T
-        kinds = Zone.of(half).kinds(judgement, own, tone)
-        np.testing.assert_array_equal(kinds == 1, (judgement > half) & (own > OWN * half) & (tone > 0))
-        np.testing.assert_array_equal(kinds == -1, (judgement < -half) & (own < -OWN * half) & (tone < 0))
+        kinds = Zone.of(half).kinds(judgement, own, tone, least)
+        np.testing.assert_array_equal(kinds == 1, (judgement > half) & (own > OWN * half) & (tone > least[1]))
+        np.testing.assert_array_equal(kinds == -1, (judgement < -half) & (own < -OWN * half) & (tone < -least[0]))
         assert set(kinds.tolist()) <= {-1, 0, 1}
-        np.testing.assert_array_equal(Zone.of(half).kinds(-judgement, -own, -tone), -kinds)
+        np.testing.assert_array_equal(Zone.of(half).kinds(-judgement, -own, -tone, least[::-1]), -kinds)
 
-    @given(clauses, st.floats(0, 3), st.floats(0, 3))
-    def test_a_wider_zone_turns_kinds_neutral_only(self, clauses, half, more):
-        columns = np.array(clauses, dtype=float).reshape(-1, 3).T
+    @given(clauses, st.floats(0, 3), st.floats(0, 3), least)
+    def test_a_wider_zone_turns_kinds_neutral_only(self, clauses, half, more, least):
+        columns = (*np.array(clauses, dtype=float).reshape(-1, 3).T, least)
         narrow, wide = Zone.of(half).kinds(*columns), Zone.of(half + more).kinds(*columns)
         assert ((wide == narrow) | (wide == 0)).all()
 
@@ -239,6 +243,57 @@ class TestNeighbours:
     def test_a_sentence_of_one_clause_is_judged_by_itself(self):
         judgement = np.array([1.0, -2.0, 3.0])
         np.testing.assert_array_equal(with_neighbours(judgement, np.full(3, APART), 9.0), judgement)
+
+
+TEXT_OF_CLAUSES = st.lists(
+    st.tuples(st.floats(-9, 9), st.sampled_from([APART, JOINED, CONTRASTED]), st.integers(0, 3)), min_size=1, max_size=6
+)
+PAIR = st.tuples(st.floats(0.1, 1), st.floats(0.1, 1))
+
+
+class TestInText:
+    @given(st.lists(TEXT_OF_CLAUSES, min_size=1, max_size=3), st.floats(0.1, 5), PAIR, PAIR)
+    def test_it_is_that_of_plain_python(self, texts, most, parts, story):
+        judgement = np.array([value for text in texts for value, _, _ in text])
+        joined = np.array([kind if u else APART for text in texts for u, (_, kind, _) in enumerate(text)], np.int8)
+        flags = np.array([flag for text in texts for _, _, flag in text], np.uint8)
+        ends = np.cumsum([0, *map(len, texts)])
+        sentences, shared = np.cumsum(joined == APART), with_neighbours(judgement, joined, most)
+        found = in_text(judgement, joined, ends, flags, parts, story, most)
+        for start, stop in pairwise(ends.tolist()):
+            rows = range(start, stop)
+            n_sentences = len({*sentences[start:stop].tolist()})
+            for u in rows:
+                others = [judgement[v] for v in rows if sentences[v] != sentences[u]]
+                value = shared[u] + MOOD * (float(np.clip(np.mean(others), -most, most)) if others else 0.0)
+                side = int(value >= 0)
+                takes = (1 + story[side] * (1 - 1 / n_sentences)) * (
+                    parts[side] if flags[u] & (LOWERS, RAISES)[side] else 1
+                )
+                np.testing.assert_allclose(found[:, u], [value / takes, judgement[u] / takes], atol=1e-9)
+
+
+class TestSides:
+    def of(self, slope):
+        general, negated = np.array([-2.0, 1.5, 0.0, 0.8]), np.array([False, False, True, True])
+        return Sides.of(slope, general, negated)
+
+    def test_what_is_bad_in_general_lowers_the_response_and_a_negation_too(self):
+        assert self.of(0.3).flags.tolist() == [LOWERS, RAISES, LOWERS, LOWERS | RAISES]
+
+    def test_a_response_that_bad_words_raise_has_the_sides_the_other_way_round(self):
+        one, other = self.of(0.3), self.of(-0.3)
+        assert other.flags.tolist() == [RAISES, LOWERS, RAISES, LOWERS | RAISES]
+        assert (other.parts, other.story, other.least) == (one.parts[::-1], one.story[::-1], one.least[::-1])
+
+    def test_without_a_lexicon_both_sides_are_alike(self):
+        sides = self.of(0.0)
+        assert not sides.flags.any()
+        assert all(len({*pair}) == 1 for pair in (sides.parts, sides.story, sides.least))
+
+    def test_flags_of_a_clause_are_those_of_its_features(self):
+        found = flags_of_clauses(np.array([0, 0, 2]), np.array([0, 1, 2]), self.of(0.3).flags, 4)
+        assert found.tolist() == [LOWERS | RAISES, 0, LOWERS, 0]
 
 
 class TestEvidence:

@@ -14,7 +14,6 @@ from textsignal.reading.observed import observe
 from textsignal.text import prediction
 from textsignal.training import theme_model
 from textsignal.training.theme_model import ThemePredictor, count_units, read_together
-from textsignal.training.themes import weighted
 
 REVIEWS = synthetic_reviews(250, seed=4)
 ODD = [
@@ -94,8 +93,8 @@ def test_content_terms_are_counted_as_in_the_matrix(reader):
     predictor = ThemePredictor.of(fitted)
     words = predictor.words[[predictor.numbers.get(word, -1) for word in texts.words]]
     known = np.zeros(len(texts), dtype=bool)
-    found = prediction.read_terms(texts.between(0, len(texts)), 0, len(texts), words, fitted.themes.term_weights, known)
-    expected = weighted(count_units(texts, fitted.terms, LocalEngine()), fitted.themes.term_weights)
+    found = prediction.read_terms(texts.between(0, len(texts)), 0, len(texts), words, known)
+    expected = count_units(texts, fitted.terms, LocalEngine())
     for mine, theirs in zip(found, (expected.indptr, expected.indices, expected.data), strict=True):
         np.testing.assert_array_equal(mine, theirs)
 

@@ -1,29 +1,11 @@
-"""Laws of verdicts and places: what judges the whole is told apart from themes, and every clause has one place."""
+"""Laws of verdicts: what judges the whole is told apart from themes."""
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from textsignal import TextResponseModel
-from textsignal.compute.engines.local import local_compute
-from textsignal.datasets import synthetic_reviews
-from textsignal.text.scanning import APART
 from textsignal.text.tokens import read_sentences
-from textsignal.training.theme_model import read_together
-from textsignal.training.verdict import (
-    CLEAR,
-    JUDGES,
-    LEAST_OFTEN,
-    NAMED,
-    NEARBY,
-    REFERS,
-    best_themes,
-    kinds_of,
-    learn_verdict,
-    names_themes,
-    place_clauses,
-)
+from textsignal.training.verdict import LEAST_OFTEN, learn_verdict
 
 #: What people say of each theme, of good and of bad ones; and verdicts, in words that no list has.
 THEMES = {
@@ -175,125 +157,3 @@ class TestLearning:
         strong = np.array([2.0 if word in ("tasty", "quagmire") else 0.1 for word in read.words])
         verdict = self.learnt([*TEXTS, "Quagmire!"], of_words=strong)
         assert verdict.of_words(["tasty", "soup", "quagmire"])[1].tolist() == [True, False, False]
-
-
-class TestNames:
-    def named(self, profiles, scores=None, language=None, terms=None):
-        profiles = np.asarray(profiles, dtype=float)
-        terms = [f"t{j}" for j in range(profiles.shape[1])] if terms is None else terms
-        read = read_sentences(["nothing at all"])
-        verdict = learn_verdict(read, np.zeros(1), np.zeros(len(read.words)), np.ones(1), ())
-        return names_themes(verdict, terms, profiles, np.full(len(profiles), 1 / len(profiles)), language).tolist()
-
-    def test_a_term_of_one_theme_names_it_and_one_of_all_names_none(self):
-        profiles = np.full((14, 15), 1e-9)
-        profiles[np.arange(14), np.arange(14)] = 0.5
-        profiles[:, 14] = 0.5
-        assert self.named(profiles) == [True] * 14 + [False]
-
-    def test_words_that_judge_a_thing_without_describing_it_name_none(self):
-        profiles = np.full((14, 14), 1e-9) + 0.5 * np.eye(14)
-        terms = ["best", *(f"t{j}" for j in range(13))]
-        assert self.named(profiles, language="english", terms=terms) == [False] + [True] * 13
-        assert self.named(profiles, terms=terms) == [True] * 14
-
-
-#: Clauses of words 0 to 5; texts of clauses, whether each is joined to the one before.
-CLAUSE = st.lists(st.integers(0, 5), max_size=4)
-DOCUMENTS = st.lists(st.lists(st.tuples(CLAUSE, st.booleans()), max_size=5), min_size=1, max_size=4)
-NUMBERS = st.lists(st.floats(-3, 3), min_size=6, max_size=6)
-FLAGS = st.lists(st.booleans(), min_size=6, max_size=6)
-N_THEMES = 3
-
-
-class Texts:
-    """Texts, for compiled loops, made of numbers of words."""
-
-    def __init__(self, documents):
-        clauses = [clause for document in documents for clause, _ in document]
-        words = [word for clause in clauses for word in clause]
-        joined = [number > 0 and joined for document in documents for number, (_, joined) in enumerate(document)]
-        like = read_sentences(["a b"]).between(0, 1)
-        self.loops = like._replace(
-            ends=np.cumsum([0, *map(len, documents)]),
-            indptr=np.cumsum([0, *map(len, clauses)]),
-            codes=np.array(words, np.int32),
-            under=np.zeros(len(words), bool),
-            negated=np.zeros(len(words), bool),
-            joined=np.array(joined, np.int8),
-        )
-        self.clauses, self.documents = clauses, documents
-
-
-@given(DOCUMENTS, NUMBERS, FLAGS, FLAGS, st.floats(-2, 2), st.randoms(use_true_random=False))
-def test_places_are_those_of_plain_python(documents, scores, judges, refers, bias, random):
-    texts = Texts(documents)
-    themes = [random.randint(-1, N_THEMES - 1) for _ in texts.clauses]
-    named = [random.randint(0, 2) if theme >= 0 else 0 for theme in themes]
-    expected, clause = [], 0
-    for document in documents:
-        before = -1
-        for number, (words, joined) in enumerate(document):
-            of_words = [scores[word] for word in words]
-            follows = (number > 0 and joined) or (bool(words) and refers[words[0]])
-            score, strongest = bias + sum(of_words), max([0.0, *of_words])
-            if not words:
-                place = N_THEMES + 1
-            elif score > (NAMED if named[clause] == 2 else 0) or (named[clause] < 2 and strongest > CLEAR):
-                place = N_THEMES
-            elif named[clause] > 0:
-                place = themes[clause]
-            elif follows and 0 <= before < N_THEMES:
-                place = before
-            elif any(judges[word] for word in words):
-                place = N_THEMES
-            else:
-                place = N_THEMES + 1
-            expected.append(place)
-            before, clause = place, clause + 1
-    best = np.array(list(zip(themes, named, strict=True)), np.int64).reshape(-1, 2)
-    places = np.full(len(texts.clauses), -9, np.int16)
-    kinds = kinds_of(np.array(judges), np.array(refers))
-    every = (texts.loops, 0, len(documents))
-    place_clauses(*every, np.array(scores), kinds, bias, best, N_THEMES, places)
-    assert places.tolist() == expected
-    assert all(0 <= place <= N_THEMES + 1 for place in expected)
-
-
-@given(DOCUMENTS, FLAGS, st.integers(0, 99))
-def test_themes_of_clauses_are_those_of_plain_python(documents, names, seed):
-    """The theme of a clause has most of its own weight, and part of that of the others in its sentence."""
-    texts = Texts(documents)
-    weights = np.random.default_rng(seed).integers(0, 4, (len(texts.clauses), N_THEMES)).astype(float)
-    joined = texts.loops.joined
-    sentences = np.cumsum(joined == APART)
-    indptr, indices = texts.loops.indptr, texts.loops.codes
-    every = (texts.loops, 0, len(documents))
-    found = best_themes(weights, *every, indptr, indices, np.array(names), N_THEMES)
-    for u, words in enumerate(texts.clauses):
-        beside = [v for v in range(len(sentences)) if sentences[v] == sentences[u] and v != u]
-        value = weights[u] + NEARBY * sum((weights[v] for v in beside), np.zeros(N_THEMES))
-        assert found[u, 0] == (int(np.argmax(value)) if value.max() > 0 else -1)
-        of_sentence = any(names[word] for v in beside for word in texts.clauses[v])
-        assert found[u, 1] == (2 if any(names[word] for word in words) else int(of_sentence))
-
-
-def test_kinds_of_words():
-    kinds = kinds_of(np.array([True, False, True, False]), np.array([True, True, False, False]))
-    assert kinds.tolist() == [JUDGES | REFERS, REFERS, JUDGES, 0]
-
-
-@pytest.mark.parametrize("n_themes", [1, 2, 6])
-def test_places_of_a_model_are_themes_the_overall_verdict_or_none(n_themes):
-    reviews = synthetic_reviews(300, seed=5)
-    model = TextResponseModel(n_themes, n_jobs=1).fit(reviews.texts, reviews.ratings)
-    fitted, texts = model.reader_.fitted, read_sentences([*reviews.texts, "", "?!", "Xylophone."])
-    with local_compute(1) as compute:
-        (reading,) = read_together([fitted], texts, compute)
-    places = reading.clauses.places
-    assert places.min() >= 0
-    assert places.max() <= n_themes + 1
-    assert set(range(n_themes)) <= set(places.tolist())
-    np.testing.assert_allclose(fitted.prevalence.sum(), 1)
-    words = np.bincount(fitted.training.clauses.places, fitted.training.clauses.words, n_themes + 2)
-    np.testing.assert_allclose(fitted.prevalence, words / words.sum(), atol=1e-12)

@@ -434,7 +434,7 @@ def places_of(
     """(clauses,) the theme of each; units : (clauses, terms) counts."""
     votes, n_themes = votes_of(terms, themes, verdict, language), len(themes.topics)
     every = (texts.between(0, len(texts)), 0, len(texts))
-    best = best_themes(votes.of_terms, votes.names, *every, units.indptr, units.indices, units.data)
+    best = best_themes(votes.of_terms, votes.typical, votes.names, *every, units.indptr, units.indices, units.data)
     scores, judges = verdict.of_words(texts.words)
     kinds, places = kinds_of(judges, refers_back(texts.words, language)), np.empty(len(texts.documents), np.int16)
     place_clauses(*every, scores, kinds, verdict.bias, best, n_themes, places)
@@ -506,7 +506,7 @@ class ThemePredictor:
 
     def read(self, texts: SentenceTexts, effects: Sequence[WordEffects], compute: Compute) -> ToneAndShares:
         """Read texts, in blocks of them."""
-        clauses, votes = texts.between(0, len(texts)), (self.votes.of_terms, self.votes.names)
+        clauses, votes = texts.between(0, len(texts)), (self.votes.of_terms, self.votes.typical, self.votes.names)
         rows_of = np.fromiter((self.numbers.get(word, -1) for word in texts.words), np.int64, len(texts.words))
         words, scores, kinds = self.words[rows_of], self.scores[rows_of], self.kinds[rows_of]
         phrases, n_themes = (len(self.known.parts), self.known.phrases), votes[0].shape[1]

@@ -4,7 +4,7 @@
 
 function clauseJudge(given, K) {
   const { apart, contrasted } = given.clauses.joined;
-  const { kinds, bias, named: leastNamed, clear } = given.verdict;
+  const { kinds, bias, named: leastNamed, sure } = given.verdict;
   const { judges, refers } = kinds;
 
   // Runs of clauses of one sentence: first of each, and the first after it.
@@ -14,9 +14,11 @@ function clauseJudge(given, K) {
   }
 
   // The theme with clear votes of each clause, -1 if there is none; named: 2 if a term of the clause names a theme, 1 if
-  // one of its sentence does. votes : for themes in each clause; names : whether one of its terms names a theme.
-  function bestThemes(votes, names, joined) {
-    const { sentence, next, certain } = given.votes;
+  // one of its sentence does. clauses : votes for themes, of which one of its terms is typical, and whether one names a
+  // theme.
+  function bestThemes(clauses, joined) {
+    const { sentence, next, clear } = given.votes;
+    const [votes, names] = [clauses.map((clause) => clause.votes), clauses.map((clause) => clause.names)];
     const found = [];
     const none = new Array(K).fill(0);
     const parts = sentences(joined);
@@ -27,8 +29,9 @@ function clauseJudge(given, K) {
       for (let u = first; u < last; u += 1) {
         const values = votes[u].map((own, k) => own + (sentence * (sums[s][k] - own) + next * (before[k] + after[k])));
         const [most, total] = [Math.max(...values), values.reduce((a, b) => a + b, 0)];
-        const theme = most > 0 && most >= certain * (total + 1) ? values.indexOf(most) : -1;
-        found.push({ theme, named: names[u] ? 2 : isNamed ? 1 : 0 });
+        const theme = values.indexOf(most);
+        const isClear = most > 0 && most >= clear[clauses[u].typical[theme] ? 1 : 0] * (total + 1);
+        found.push({ theme: isClear ? theme : -1, named: names[u] ? 2 : isNamed ? 1 : 0 });
       }
     });
     return found;
@@ -50,7 +53,7 @@ function clauseJudge(given, K) {
       const { theme, named } = best[u];
       let place = K + 1;
       if (words.length > 0) {
-        if (score > (named === 2 ? leastNamed : 0) || (named < 2 && most > clear)) place = K;
+        if (score > (named === 2 ? leastNamed : 0) || (named < 2 && most > sure)) place = K;
         else if (named > 0) place = theme >= 0 ? theme : K + 1;
         else if (inherits) place = before;
         else if (kind & judges) place = K;

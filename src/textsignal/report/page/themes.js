@@ -24,7 +24,8 @@ async function themesModel(given) {
   const [clauseKinds, verdictKinds] = [new Uint8Array(packed.clauseKinds), new Uint8Array(packed.verdictKinds)];
   const scores = new Float64Array(packed.scores);
   const column = new Map([...new Uint32Array(packed.terms)].map((word, j) => [word, j]));
-  const [votes, names] = [new Uint16Array(packed.votes), new Uint8Array(packed.names)];
+  const [votes, typical] = [new Uint16Array(packed.votes), new Uint8Array(packed.typical)];
+  const names = new Uint8Array(packed.names);
   const toneless = new Set(given.toneless);
   const K = given.nThemes;
   const read = sentenceReader(given, normalise, (name) => clauseKinds[number.get(name)]);
@@ -88,7 +89,7 @@ async function themesModel(given) {
     }));
   }
 
-  // Votes of the content terms of a clause for the themes, and whether one of them names a theme.
+  // Votes of the content terms of a clause for the themes, which of these one is typical of, and whether one names a theme.
   function themesOf({ words }) {
     const counts = new Map();
     for (const { name } of words) {
@@ -97,7 +98,8 @@ async function themesModel(given) {
     }
     const terms = [...counts.keys()];
     const own = range(K).map((k) => sum(terms.map((j) => counts.get(j) * votes[j * K + k])) / given.votes.steps);
-    return { own, names: terms.some((j) => names[j] > 0), hasTerms: terms.length > 0 };
+    const isTypical = range(K).map((k) => terms.some((j) => typical[j * K + k] > 0));
+    return { votes: own, typical: isTypical, names: terms.some((j) => names[j] > 0), hasTerms: terms.length > 0 };
   }
 
   function ofWord(name) {
@@ -110,7 +112,7 @@ async function themesModel(given) {
     const clauses = read.clauses(withoutMarkup(string).read);
     const found = weigh(occurrences(clauses), clauses.length);
     const [themed, joined] = [clauses.map(themesOf), clauses.map((clause) => clause.joined)];
-    const best = bestThemes(themed.map(({ own }) => own), themed.map((clause) => clause.names), joined);
+    const best = bestThemes(themed, joined);
     const places = placeClauses(clauses, best, ofWord);
     const judgement = clauses.map(() => 0);
     const flags = clauses.map(() => 0);

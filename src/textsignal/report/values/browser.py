@@ -41,7 +41,18 @@ from textsignal.text.scanning import (
 )
 from textsignal.text.tokenise import GENERAL, NEGATIONS, function_words_of, negates, stop_words
 from textsignal.training.judgement import LONG, LOWERS, MOOD, NEAR, OPPOSED, OWN, RAISES, SHARED, TELLING, Sides
-from textsignal.training.places import CERTAIN, CLEAR, JUDGES, NAMED, NEXT, REFERS, SENTENCE, STEPS, kinds_of
+from textsignal.training.places import (
+    CLEAR,
+    CLEAR_TYPICAL,
+    JUDGES,
+    NAMED,
+    NEXT,
+    REFERS,
+    SENTENCE,
+    STEPS,
+    SURE,
+    kinds_of,
+)
 from textsignal.training.theme_model import FittedThemes, WordEffects, votes_of
 
 #: Families that the page's scripts implement.
@@ -153,10 +164,10 @@ def browser_model(reader: ThemeReader, added: float = 0.0) -> dict[str, Any] | N
         "verdict": {
             "bias": float(model.verdict.bias),
             "named": NAMED,
-            "clear": CLEAR,
+            "sure": SURE,
             "kinds": {"judges": int(JUDGES), "refers": int(REFERS)},
         },
-        "votes": {"steps": STEPS, "sentence": SENTENCE, "next": NEXT, "certain": CERTAIN},
+        "votes": {"steps": STEPS, "sentence": SENTENCE, "next": NEXT, "clear": [CLEAR, CLEAR_TYPICAL]},
         "judgement": _judgement(model.words, model.words.sides(model.features)),
         "not": NOT,
         "phraseSize": PHRASE_SIZE,
@@ -264,6 +275,7 @@ def _words(model: FittedThemes) -> dict[str, str]:
         "seconds": packed(second[order].astype("<u4")),
         "terms": packed(np.array([number[word] for word in model.terms], dtype="<u4")),
         "names": packed(votes.names.astype(np.uint8)),
+        "typical": packed(votes.typical.astype(np.uint8)),
         "votes": packed(np.round(votes.of_terms * STEPS).astype("<u2")),
         "clauseKinds": packed(clause_kinds(words, language)),
         "verdictKinds": packed(kinds_of(judges, refers_back(words, language))),
