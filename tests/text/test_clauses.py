@@ -120,6 +120,8 @@ def test_a_dash_or_no_space_may_be_between_two_judgements(text, clauses):
         ("french", "Le personnel et la cuisine étaient bons."),
         ("spanish", "El personal y la cocina eran buenos."),
         ("klingon", "The room was clean, but the bathroom was dirty."),
+        ("english", "We got in at 3:00 am."),
+        ("english", "They said that the charge of $1,000 was wrong."),
     ],
 )
 def test_one_judgement_is_one_clause(language, text):

@@ -341,6 +341,7 @@ def cut_texts(texts, beyond, first, last, characters, limits, whole):  # type: i
 
 _APOSTROPHE, _S, _HYPHEN, _JOINER = (ord(character) for character in "'s-\u200d")
 _EN_DASH, _EM_DASH, _SEMICOLON, _WIDE_SEMICOLON = (ord(character) for character in "–—;；")
+_ZERO, _NINE = (ord(character) for character in "09")
 #: Bits, above those of a letter, of the pause before a word.
 AFTER_DASH, AFTER_SEMICOLON = 1 << 24, 1 << 25
 _IN_WORD = WORD | MARK
@@ -422,7 +423,8 @@ def _find_words(text, looks, n, places):  # type: ignore[no-untyped-def]
             and (p == 0 or looks[_at(p - 1)] & SPACE)
             and (p + 1 == n or looks[_at(p + 1)] & SPACE)
         )
-        if hyphen or kind & PAUSE:
+        inside = p > 0 and p + 1 < n and _is_numeral(text[_at(p - 1)]) and _is_numeral(text[_at(p + 1)])
+        if hyphen or (kind & PAUSE and not inside):
             paused, letter = True, 0
             if hyphen or text[_at(p)] == _EN_DASH or text[_at(p)] == _EM_DASH:
                 broken |= AFTER_DASH
@@ -430,6 +432,11 @@ def _find_words(text, looks, n, places):  # type: ignore[no-untyped-def]
                 broken |= AFTER_SEMICOLON
         p += 1
     return n_found
+
+
+@compile_loop
+def _is_numeral(letter):  # type: ignore[no-untyped-def]
+    return _ZERO <= letter <= _NINE
 
 
 @compile_loop

@@ -48,8 +48,9 @@ from textsignal.text.tokenise import (
 Tokenizer = Callable[[str], Iterable[str]]
 #: Number of words after a negation that stand under it, up to the next punctuation.
 SCOPE = 3
-#: Words and punctuation of normalised text, and the line breaks that separate its pieces.
-WORD_OR_PAUSE = re.compile(rf"{TOKEN.pattern}|[{PAUSE_MARKS}\n]|(?<=\s)-(?=\s)")
+#: Words and punctuation of normalised text, and the line breaks that separate its pieces. Marks inside a number
+#: ("3:00", "1,000") are no pauses.
+WORD_OR_PAUSE = re.compile(rf"{TOKEN.pattern}|(?<![0-9])[{PAUSE_MARKS}]|[{PAUSE_MARKS}](?![0-9])|\n|(?<=\s)-(?=\s)")
 PAUSES = frozenset(PAUSE_MARKS) | {"-"}
 
 
