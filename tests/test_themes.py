@@ -76,7 +76,7 @@ class TestWhatIsFound:
             if aspect.effect < 0:
                 assert cost > max(0.03, 2 * gain), aspect.name
             elif aspect.effect > 0:
-                assert gain > max(0.03, 2 * cost), aspect.name
+                assert gain > max(0.02, 2 * cost), aspect.name
             else:
                 assert max(cost, gain) < 0.03, aspect.name
 
