@@ -66,8 +66,8 @@ Texts = Iterable[str] | SentenceTexts
 class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
     """Themes of texts, and what they have to do with a response.
 
-    Every clause of a text is about one theme, is an overall verdict on the whole, or is unplaced. Tone is what a clause
-    does to the response, and a GLM combines both::
+    Every clause of a text is about one theme, is an overall verdict on the whole, or is unplaced, if it names no theme
+    clearly. Tone is what a clause does to the response, and a GLM combines both::
 
         linear predictor = constant + sum over themes of ( gamma * tone about it + beta * share of the text )
 
@@ -96,7 +96,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         one), None for none, or a mapping from words to values, such as {"mouldy": -2.1}. How much it counts is learnt
         from the responses: not at all if it does not help.
     neutral : half the width of the zone of neutral mentions, in log-odds of praise against complaint; None takes about
-        half of the typical judgement of a clause. 0 leaves no clause with a judgement neutral.
+        two thirds of the typical judgement of a clause.
     formula : how covariates are coded, such as "log(price) * C(country) + bs(age, 4)"; None for all their columns.
     missing : "error", or "drop" to fit without texts of which a covariate is missing.
     random_state, n_jobs : seed; threads, -1 for all cores. Results are the same bits for any number.
@@ -606,7 +606,7 @@ class TextResponseModel(Predicting, TransformerMixin, BaseEstimator):
         Several responses have separate rows, with the response in the first column; so have classes without an order,
         each against all others. With `by` also group and documents (their number), the largest group first.
         `findings()` of the table returns sentences on what to fix first and what to keep, and a notebook shows them.
-        `attrs["unplaced"]` is the share of all words that are in clauses on no theme.
+        `attrs["unplaced"]` is the share of all words that are in clauses that name no theme clearly.
 
         Cost and gain are what-ifs on the fitted model, not causal claims. Training texts count by out-of-fold tone.
         With covariates, all numbers are conditional on them: texts are compared with others of the same covariates.

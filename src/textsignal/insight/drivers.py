@@ -40,7 +40,7 @@ def driver_table(mentions: Mentions) -> pd.DataFrame:
     fifth of the texts with the worst responses that complain about it); share_of_gap (cost over the distance from the
     mean to the best response, NaN if there is no best one). Where neither more nor less of the response is better,
     complaints stand for clauses that lower it, and praise for clauses that raise it. `attrs["unplaced"]` is the share
-    of all words that are in clauses on no theme.
+    of all words that are in clauses that name no theme clearly.
     """
     weight, responses = mentions.weight, np.nan_to_num(mentions.responses)
     answered = weight * ~np.isnan(mentions.responses)

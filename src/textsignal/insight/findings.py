@@ -109,8 +109,10 @@ def finding_of(theme: Theme, naming: Naming) -> str:
 
 
 def unplaced_of(share: float) -> str:
-    """Return a sentence on the share of the words that are in clauses on no theme."""
-    return f"{_share(share).capitalize()} of all words are in clauses on no theme; these count in no row."
+    """Return a sentence on the share of the words that are in clauses on no clear theme."""
+    return (
+        f"{_share(share).capitalize()} of all words are in clauses that name no theme clearly; these count in no row."
+    )
 
 
 def neutral_of(zone: Zone, naming: Naming) -> str:

@@ -45,9 +45,9 @@ UNNAMED, SENTENCE, NEXT = 0.5, 0.4, 0.15
 #: Terms that are typical of a theme: those with the largest shares of it.
 TYPICAL = 10
 #: Share of all votes, and of one more, that a theme must have: if the clause has a typical term, and if it has none. Of
-#: the same complaints, as far as they are still called so, .59 have such a theme, and .87 of their places are right.
+#: the same complaints, as far as they are still called so, .54 have such a theme, and .88 of their places are right.
 #: With one share for all, .33, these are .56 and .86.
-CLEAR_TYPICAL, CLEAR = 0.25, 0.42
+CLEAR_TYPICAL, CLEAR = 0.28, 0.42
 #: Votes are multiples of 1 / STEPS, so that the page, which has them in two bytes, places each clause as Python does.
 STEPS = 1024
 #: A content term names a theme if it stands for one: by this Kullback-Leibler divergence of the themes that use it, in
