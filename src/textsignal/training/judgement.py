@@ -69,7 +69,7 @@ STORY, LEAST_TONE = 0.75, 0.5
 SHARED, OPPOSED, NEAR = 0.8, 0.3, 1.25
 #: A short text whose judgement is this many root mean squares tells half as much as one that judges at length; this
 #: many words tell as much as one clause of a typical judgement.
-TELLING, LONG = 0.65, 20
+TELLING, LONG = 0.7, 20
 #: Clauses that judgement is learnt from, at most.
 MOST_CLAUSES = 80_000
 #: Clauses whose slopes are taken together: about as many words as those of `tone.BATCH` texts.
