@@ -124,7 +124,7 @@ def test_every_part_of_an_explanation_adds_up(themes, text):
 
 
 def values_of(model, reading):
-    """What each occurrence of a feature adds to the tone of its clause."""
+    """(occurrences,) contribution of each feature to the tone of its clause."""
     fitted = model.reader_.fitted
     return fitted.words.values(reading.occurrences, reading.texts, reading.clauses.evidence, fitted.features.sizes)
 

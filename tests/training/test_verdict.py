@@ -1,4 +1,4 @@
-"""Laws of verdicts: what judges the whole is told apart from themes."""
+"""Laws of verdicts: clauses that judge the whole are separated from those on themes."""
 
 import numpy as np
 import pytest

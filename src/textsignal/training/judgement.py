@@ -112,7 +112,7 @@ LOWERS, RAISES = np.uint8(1), np.uint8(2)
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """What it takes to lower the response, and to raise it.
+    """Requirements for clauses that lower the response, and for those that raise it.
 
     flags : (features,) `LOWERS` and `RAISES` of those that judge in general; parts : of the zone that suffice for a
     clause with one; story : what it takes more in long texts; least : tone, in root mean squares over clauses.

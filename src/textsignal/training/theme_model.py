@@ -219,7 +219,7 @@ class WordEffects:
     general: Vector = field(metadata=rule(shape=("features",)))
 
     def sides(self, features: Features) -> Sides:
-        """Return what it takes to lower the response, and to raise it."""
+        """Return requirements for clauses that lower the response, and for those that raise it."""
         return Sides.of(self.slope, self.general, features.is_negated)
 
     def values(self, found: Occurrences, texts: SentenceTexts, evidence: Vector, sizes: Vector) -> Vector:
