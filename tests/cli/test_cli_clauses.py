@@ -147,7 +147,7 @@ def test_the_zone_of_every_response_is_stated(call, capsys, tmp_path):
     listed = ", ".join(f"from {zone.low:.2f} to {zone.high:.2f} for {name}" for name, zone in zones.items())
     out = capsys.readouterr().out
     assert f"Neutral clauses, in log-odds: {listed}." in " ".join(out.split())
-    # The overall verdict is no theme to compare with others.
+    # The overall verdict comes last: it is not a theme to compare with others.
     table = out.split("What moves which response")[1]
     labels = load(tmp_path / "out/model").theme_names
     assert max(labels, key=lambda label: table.index(label.split(",")[0])) == "Overall verdict"

@@ -65,7 +65,7 @@ def test_kinds_of_clauses_are_those_that_people_see(findings):
     table = pd.read_csv(DATA / f"{findings.LABEL_FILE}.csv.gz")
     polar = findings.agreed(table[table["polarity"].isin(["positive", "negative", "neutral"])], "polarity")
     values = findings.judged_sentences(findings.model(DATA, "hotel"), polar)
-    # .80, .66, .62 on the processor that they were measured on; another adds numbers in another order.
+    # .82, .67, .64 on the processor that they were measured on; another adds numbers in another order.
     assert values["complaint: precision, sentences"] >= 0.78
     assert values["complaint: recall, sentences"] >= 0.63
     assert values["neutral: recall, sentences"] >= 0.58

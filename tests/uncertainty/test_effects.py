@@ -110,8 +110,8 @@ def test_copies_in_a_group_say_no_more_than_one(talk: Talk) -> None:
 
 def test_standard_errors_are_those_of_an_independent_package(talk: Talk) -> None:
     sm = pytest.importorskip("statsmodels.api")
-    texts, told = talk.texts, talk.texts.evidence[:, None]
-    speaking = (texts.shares[:, 1:] - 1 / K) * told
+    texts, evidence = talk.texts, talk.texts.evidence[:, None]
+    speaking = (texts.shares[:, 1:] - 1 / K) * evidence
     columns = np.column_stack([texts.tone, speaking, talk.folds == 1, np.ones(N)]).astype(float)
     response, offset = np.column_stack([talk.y, 4 - talk.y]), talk.away * (1 - texts.evidence)
     found = sm.GLM(response, columns, family=sm.families.Binomial(), offset=offset).fit(cov_type="HC0")

@@ -13,7 +13,7 @@ from textsignal.arrays import Vector
 from textsignal.errors import InputError
 from textsignal.estimators import Predictions
 from textsignal.reading.themes import Reading
-from textsignal.reading.words import UNPLACED, plain_profiles
+from textsignal.reading.words import UNPLACED
 from textsignal.text.scanning import APART
 from textsignal.text.tokenise import stop_words
 from textsignal.training.contributions import ThemeEffects
@@ -140,9 +140,7 @@ def _typical(reading: ThemeReading, fitted: FittedThemes, theme: int) -> Vector:
     n_terms, words = reading.units.sum(axis=1), np.diff(reading.texts.indptr)
     fits = (words >= LEAST_WORDS) & (words <= MOST_WORDS) & (reading.clauses.places == theme)
     if theme < fitted.n_themes:
-        used = fitted.themes.prevalence[:, None] * plain_profiles(fitted)[:-1]
-        means = used[theme] / np.maximum(used.sum(axis=0), np.finfo(float).tiny)
-        fits &= (n_terms > 0) & (reading.units @ means >= CERTAIN * n_terms)
+        fits &= (n_terms > 0) & (reading.units @ fitted.themes.uses[theme] >= CERTAIN * n_terms)
     joined = np.append(reading.texts.joined, APART)
     whole = (joined[:-1] == APART) & (joined[1:] == APART)
     score = (n_terms + 1) / (n_terms + 1 + FEW_TERMS) * np.minimum(LONG / np.maximum(words, 1), 1)

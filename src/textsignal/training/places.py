@@ -29,6 +29,7 @@ from textsignal.arrays import Vector
 from textsignal.compute.compiling import compiling
 from textsignal.text.scanning import APART
 from textsignal.text.tokenise import JUDGING
+from textsignal.training.themes import uses_of
 from textsignal.training.verdict import Verdict
 
 compile_loop = compiling()
@@ -72,7 +73,7 @@ class Votes:
     @classmethod
     def of(cls, profiles: Vector, prevalence: Vector, names: NDArray[np.bool_]) -> Votes:
         """Return the votes of terms; profiles : (themes, terms) shares of terms by plain counts."""
-        n_themes, share = len(profiles), _uses(profiles, prevalence)
+        n_themes, share = len(profiles), uses_of(profiles, prevalence)
         entropy = -np.sum(share * np.log(share, out=np.zeros_like(share), where=share > 0), axis=0)
         telling = 1 - entropy / np.log(n_themes) if n_themes > 1 else np.ones(len(names))
         votes = (share * telling * np.log(AMONG) * np.where(names, 1.0, UNNAMED)).T
@@ -89,7 +90,7 @@ def names_themes(
 
     Words that judge a thing without describing it ("good", "best") name none.
     """
-    used = _uses(profiles, prevalence)
+    used = uses_of(profiles, prevalence)
     ratio = np.divide(used, prevalence[:, None], out=np.ones_like(used), where=(used > 0) & (prevalence[:, None] > 0))
     # With few themes, no term can stand for one as clearly as with many.
     most = np.log(len(profiles)) / np.log(AMONG)
@@ -98,13 +99,6 @@ def names_themes(
     judging = JUDGING.get(language or "", frozenset())
     names = np.array([term not in judging for term in terms], dtype=bool)
     return names & (specific >= LEAST_SPECIFIC) & ~generic
-
-
-def _uses(profiles: Vector, prevalence: Vector) -> Vector:
-    """(themes, terms) share of each theme in the uses of a term."""
-    used = prevalence[:, None] * profiles
-    total = used.sum(axis=0)
-    return np.divide(used, total, out=np.zeros_like(used), where=total > 0)
 
 
 @compile_loop

@@ -356,6 +356,10 @@ class PartlyRead:
         """(clauses,) judgement by effects (fits, features), as if each clause were alone."""
         return self.occurrences.judgement_of_sentences(self.features.sizes, effects, fits)
 
+    def with_judged(self, tone: Vector, judged: float, judgement: Vector) -> Vector:
+        """(clauses,) tone, and what their judgement adds to it."""
+        return tone + judged * judgement / np.diff(self.texts.sentence_ends)[self.texts.documents]
+
     def clauses(self, places: NDArray[np.int16], words: WordEffects) -> Clauses:
         """Return clauses in their places."""
         tone = self.occurrences.tone_of_sentences(words.tone[None], self.one_fit)
@@ -378,7 +382,7 @@ class PartlyRead:
 
     def _clauses(self, places: NDArray[np.int16], words: WordEffects, tone: Vector, judgement: Vector) -> Clauses:
         texts, evidence = self.texts, self.evidence(judgement, words.spread)
-        tone = tone + words.judged * judgement / np.diff(texts.sentence_ends)[texts.documents]
+        tone = self.with_judged(tone, words.judged, judgement)
         sides, found = words.sides(self.features), self.occurrences
         flags = flags_of_clauses(found.sentences, found.features, sides.flags, len(judgement))
         takes = sides.parts, sides.story, NEAR * words.spread
@@ -418,7 +422,7 @@ def read_together(models: Sequence[FittedThemes], texts: SentenceTexts, compute:
     """Read texts with models that share features, terms and themes."""
     first = models[0]
     read, units = read_features(texts, first.features, compute.engine), count_units(texts, first.terms, compute.engine)
-    places = places_of(texts, units, first.terms, first.themes, first.verdict, first.language, compute)
+    places = places_of(texts, units, first.terms, first.themes, first.verdict, first.language)
     return readings_of(read, units, places, [model.words for model in models], len(first.topics))
 
 
@@ -429,7 +433,6 @@ def places_of(
     themes: Themes,
     verdict: Verdict,
     language: str | None,
-    compute: Compute,
 ) -> NDArray[np.int16]:
     """(clauses,) the theme of each; units : (clauses, terms) counts."""
     votes, n_themes = votes_of(terms, themes, verdict, language), len(themes.topics)
@@ -443,10 +446,8 @@ def places_of(
 
 def votes_of(terms: Sequence[str], themes: Themes, verdict: Verdict, language: str | None) -> Votes:
     """Return the votes of terms for themes."""
-    profiles = themes.topics / themes.term_weights
-    profiles = profiles / profiles.sum(axis=1, keepdims=True)
-    names = names_themes(verdict, terms, profiles, themes.prevalence, language)
-    return Votes.of(profiles, themes.prevalence, names)
+    profiles, prevalence = themes.profiles, themes.prevalence
+    return Votes.of(profiles, prevalence, names_themes(verdict, terms, profiles, prevalence, language))
 
 
 def readings_of(
@@ -746,8 +747,7 @@ def learn_words(
     each = weight[texts.documents]
     spread = float(np.sqrt(np.average(of_all**2, weights=each))) if each.any() else 0.0
     zone = Zone.of(NEUTRAL * spread if neutral is None else neutral)
-    n_clauses = np.maximum(np.diff(texts.sentence_ends), 1)[texts.documents]
-    of_tone = scale * of_clauses[0] + judged * of_clauses[1] / n_clauses
+    of_tone = read.with_judged(scale * of_clauses[0], judged, of_clauses[1])
     typical = float(np.sqrt(np.average(of_tone**2, weights=each))) if each.any() else 0.0
     words = WordEffects(scale * tone.effects, judgement.effects, judged, spread, zone, typical, slope, general)
     learnt = LearntWords(words, tone.folds, scale * tone.fold_effects, judgement.fold_effects)
@@ -778,7 +778,7 @@ def fit_prepared(
     text = ThemeText(dictionary.terms, prepared.term_tones, sentences, documents, weight, seed_words or {})
     themes = text.themes(n_themes, seed, compute, vectors=prepared.vectors)
     language, verdict = dictionary.language, prepared.verdict
-    places = places_of(read.texts, units, dictionary.terms, themes, verdict, language, compute)
+    places = places_of(read.texts, units, dictionary.terms, themes, verdict, language)
     overall, prevalence = overall_of(read.texts, units, places, themes, weight)
     words = [each.learnt.words for each in prepared.responses]
     readings = readings_of(read, units, places, words, n_themes + 1)
@@ -821,7 +821,7 @@ def with_themes(
     # Texts of training keep the tone that has not seen their responses.
     before = read_together(models, texts, compute)
     read, units = read_features(texts, first.features, compute.engine), before[0].units
-    places = places_of(texts, units, first.terms, themes, first.verdict, first.language, compute)
+    places = places_of(texts, units, first.terms, themes, first.verdict, first.language)
     overall, prevalence = overall_of(texts, units, places, themes, weight)
     words = [model.words for model in models]
     readings = readings_of(read, units, places, words, len(themes.topics) + 1)

@@ -70,6 +70,24 @@ class Themes:
     term_weights: Vector = field(metadata=rule(shape=("terms",), least=SMALLEST))
     prevalence: Vector = field(metadata=rule(shape=("topics",), least=0, most=MOST_SHARE, filled=True))
 
+    @property
+    def profiles(self) -> Vector:
+        """(topics, terms) shares of terms by plain counts, each summing to 1."""
+        profiles = self.topics / self.term_weights
+        return profiles / profiles.sum(axis=1, keepdims=True)
+
+    @property
+    def uses(self) -> Vector:
+        """(topics, terms) share of each topic in the uses of a term; 0 for a term that none uses."""
+        return uses_of(self.profiles, self.prevalence)
+
+
+def uses_of(profiles: Vector, prevalence: Vector) -> Vector:
+    """(topics, terms) share of each topic in the uses of a term; profiles : (topics, terms) shares of terms."""
+    used = prevalence[:, None] * profiles
+    total = used.sum(axis=0)
+    return np.divide(used, total, out=np.zeros_like(used), where=total > 0)
+
 
 def weighted(units: sp.csr_array, term_weights: Vector) -> sp.csr_array:
     """Multiply counts by the weight of each term."""

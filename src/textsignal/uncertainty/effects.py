@@ -89,11 +89,9 @@ def talk_of(reader: ThemeReader, read: Reading, clauses: Clauses) -> Talk:
     )
 
 
-def by_themes(
-    talk: Talk, fitted: FittedThemes, themes: Themes, reading: ThemeReading, clauses: Clauses, compute: Compute
-) -> Talk:
+def by_themes(talk: Talk, fitted: FittedThemes, themes: Themes, reading: ThemeReading, clauses: Clauses) -> Talk:
     """Return the texts of a reading by other themes; clauses : of these texts, in any places."""
-    places = places_of(reading.texts, reading.units, fitted.terms, themes, fitted.verdict, fitted.language, compute)
+    places = places_of(reading.texts, reading.units, fitted.terms, themes, fitted.verdict, fitted.language)
     _, prevalence = overall_of(reading.texts, reading.units, places, themes, talk.weight)
     return replace(talk, texts=replace(clauses, places=places).of_texts(len(prevalence)), prevalence=prevalence)
 
@@ -348,7 +346,7 @@ def _moved(evidence: Evidence, counts: Vector, compute: Compute) -> Talk:
     order = match_topics(themes.topics, moved.topics).numbers
     moved = Themes(moved.topics[order], moved.term_weights, moved.prevalence[order])
     drawn = replace(talk, weight=counts)
-    return by_themes(drawn, evidence.reader.fitted, moved, reading, evidence.clauses, compute)
+    return by_themes(drawn, evidence.reader.fitted, moved, reading, evidence.clauses)
 
 
 @dataclass(frozen=True, eq=False)

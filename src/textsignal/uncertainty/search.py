@@ -411,7 +411,7 @@ class ThemeCells(Cells):
         prepared, read, units = self.shared[task.number]
         with local_compute(1) as compute:
             ((fitted, training),) = fit_prepared(prepared, n_themes=task.n_themes, seed=self.seed, compute=compute)
-            of_themes = fitted.terms, fitted.themes, fitted.verdict, fitted.language, compute
+            of_themes = fitted.terms, fitted.themes, fitted.verdict, fitted.language
             places = places_of(read.texts, units, *of_themes)
             (reading,) = readings_of(read, units, places, [fitted.words], len(fitted.topics))
         eta = fitted.effects.linear_predictor(reading.by_theme)

@@ -98,7 +98,7 @@ def stability(reader: ThemeReader, read: Reading, n_refits: int, seed: int, seed
         drawn = replace(talk, weight=np.where(np.isin(np.arange(len(talk.y)), rows), talk.weight, 0.0))
         with local_compute(1) as compute:
             themes = text.at(rows).themes(fitted.n_themes, int(seed) + number + 1, compute)
-            costs = _costs(by_themes(drawn, fitted, themes, reading, clauses, compute).at(rows), compute)
+            costs = _costs(by_themes(drawn, fitted, themes, reading, clauses).at(rows), compute)
         others = themes.topics / themes.term_weights
         match = match_topics(profiles, others / others.sum(axis=1, keepdims=True))
         return match.cosines, costs[match.numbers]
